@@ -101,6 +101,45 @@ static void nodes() {
     OK(cudaStreamDestroy(stream));
 }
 
+/* Two streams that capture one graph. What is recorded in a capture is no event for anything else. */
+static void captures() {
+    int *x, got = 0;
+    size_t count = 0;
+    cudaStream_t a, b;
+    cudaEvent_t before, forked;
+    cudaGraph_t graph;
+    OK(cudaMalloc(&x, N * sizeof(int)));
+    OK(cudaMemset(x, 0, N * sizeof(int)));
+    OK(cudaStreamCreate(&a));
+    OK(cudaStreamCreate(&b));
+    OK(cudaEventCreate(&before));
+    OK(cudaEventCreate(&forked));
+    OK(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal));
+    OK(cudaStreamWaitEvent(a, before, 0)); /* never recorded: nothing to wait for */
+    OK(cudaEventRecord(forked, a));
+    OK(cudaStreamWaitEvent(b, forked, 0));
+    add<<<1, N, 0, b>>>(x, x, 1);
+    CHECK(cudaEventQuery(forked) == cudaErrorCapturedEvent);
+    OK(cudaEventRecord(forked, b));
+    OK(cudaStreamWaitEvent(a, forked, 0));
+    add<<<1, N, 0, a>>>(x, x, 2);
+    OK(cudaStreamEndCapture(a, &graph));
+    OK(cudaGraphGetNodes(graph, NULL, &count));
+    CHECK(count == 2);
+    OK(cudaGraphDestroy(graph));
+    CHECK(cudaStreamWaitEvent(b, forked, 0) == cudaErrorCapturedEvent);
+    add<<<1, N, 0, b>>>(x, x, 4);
+    OK(cudaStreamSynchronize(b));
+    OK(cudaMemcpy(&got, x, sizeof got, cudaMemcpyDefault));
+    CHECK(got == 4);
+    OK(cudaEventRecord(forked, b)); /* now it is an event again */
+    OK(cudaEventSynchronize(forked));
+    OK(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal));
+    CHECK(cudaStreamWaitEvent(a, forked, 0) == cudaErrorStreamCaptureIsolation);
+    cudaStreamEndCapture(a, &graph);
+    OK(cudaFree(x));
+}
+
 /* A graph that allocates: the address is there before the graph runs, and in every launch. */
 static void memory_nodes() {
     int out[N], more = 4;
@@ -171,6 +210,7 @@ int main() {
     cudaMemLocation device = {cudaMemLocationTypeDevice, 0}, host = {cudaMemLocationTypeHost, 0};
     nvtxRangePush("everything");
     nodes();
+    captures();
     memory_nodes();
     pools();
     OK(cudaMallocManaged(&out, 4));

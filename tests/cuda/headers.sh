@@ -1,9 +1,9 @@
 #!/bin/sh
-# headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu, textures.cu,
-# min_max.cu, overloads.cu, precision.cu), tiles of several warps (tiles.cu), graphs and memory pools (graphs.cu), several files share device code
-# (relocatable), programs are told what nvcc tells them and find the helpers of CUDA's samples (helpers.cu), wrong use
-# of the run-time interface gives CUDA's error (wrong_use.cu), and wrong settings of MINIGPU end with status 2 and a
-# sentence.
+# headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu, textures.cu, min_max.cu,
+# overloads.cu, precision.cu), tiles of several warps (tiles.cu), graphs and memory pools (graphs.cu), the device's heap
+# (heap.cu), several files share device code (relocatable), programs are told what nvcc tells them and find the helpers
+# of CUDA's samples (helpers.cu), wrong use of the run-time interface gives CUDA's error (wrong_use.cu), and wrong
+# settings of MINIGPU end with status 2 and a sentence.
 set -eu
 compiler=$1 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -13,7 +13,7 @@ cd "$work"
 ./headers
 "$compiler" -Wall -Werror -Wno-unused-function "$here/textures.cu" -o textures
 ./textures
-for functions in min_max overloads precision graphs tiles; do
+for functions in min_max overloads precision graphs tiles heap; do
     "$compiler" -Wall -Werror "$here/$functions.cu" -o $functions
     ./$functions
 done
@@ -44,6 +44,11 @@ grep -q 'helpers.cu:[0-9]*: cudaMemcpy(.*cudaErrorInvalidValue' err || { echo "t
 "$compiler" -Wall -Werror "$here/wrong_use.cu" -o wrong_use
 ./wrong_use 2>err || { cat err; exit 1; }
 grep -q 'which belongs to no buffer' err || { echo "the invalid access is not named"; cat err; exit 1; }
+# Of more launches than a record holds the first 1,000 are recorded, the last of these as it should be.
+"$compiler" -Wall -Werror "$here/many_launches.cu" -o many_launches
+MINIGPU=record:many,sms:1 ./many_launches 1001 >out 2>err || { cat out err; exit 1; }
+grep -q 'the first 1000 launches are recorded' err || { echo "nothing is said of launches that are not recorded"; exit 1; }
+[ "$(grep -c '^ *expect:' many/1000.yaml)" = 1 ] || { echo "a launch that is not recorded spoils the last record"; exit 1; }
 bad=0
 refused() { # SETTING WORDS
     status=0
@@ -62,4 +67,7 @@ refused limit_us:x '--deadline-us needs microseconds'
 refused :3 'key:value, not'
 refused schedule '--schedule needs a value'
 refused config:nosuch=1 '"nosuch=1" is no NAME=VALUE'
+for of_run in json csv dump:folder races write_trace:folder; do refused $of_run 'are for minigpu run'; done
+MINIGPU=stats ./helpers >out 2>err
+grep -q 'L1 loads' err || { echo "MINIGPU=stats prints no statistics"; cat err; bad=1; }
 exit $bad

@@ -61,26 +61,44 @@ static void wrong_runs_return_1(void **unused) {
 #define HAS_LOW_MEMORY 1
 #endif
 
-/* MINIGPU=report: the kernel, and the blocks that MINIGPU=preempt has moved, stand on standard error. */
-static void a_report_says_what_was_preempted(void **unused) {
-    char said[4096];
+/* Standard error while a kernel of two blocks runs, which is to return `wanted`. */
+static const char *said_by_a_run(int wanted) {
+    static char said[4096];
     FILE *file = tmpfile();
     const int kept = dup(2);
     uint32_t values[64] = {0};
-    size_t count;
-    (void)unused;
+    int status;
     assert_non_null(file);
     dup2(fileno(file), 2);
-    count = (size_t)scale(values, values, 1, 32, 2);
+    status = scale(values, values, 1, 32, 2);
     dup2(kept, 2);
-    assert_int_equal(count, 0);
+    assert_int_equal(status, wanted);
     rewind(file);
-    count = fread(said, 1, sizeof said - 1, file);
-    said[count] = 0;
-    assert_non_null(strstr(said, "\nscale "));
-    assert_non_null(strstr(said, "gives up 1 blocks of scale by switch"));
+    said[fread(said, 1, sizeof said - 1, file)] = 0;
     fclose(file);
     close(kept);
+    return said;
+}
+
+/* Pages, traces and records are made by the run-time library of programs. The next call reads MINIGPU again. */
+static void files_of_programs_are_refused(void **unused) {
+    static const char *const settings[] = {"html:page.html", "trace:trace.json", "record:folder"};
+    size_t i;
+    (void)unused;
+    for (i = 0; i < 3; i++) {
+        assert_int_equal(setenv("MINIGPU", settings[i], 1), 0);
+        assert_non_null(strstr(said_by_a_run(1), "ptx_run makes no files"));
+    }
+    assert_int_equal(setenv("MINIGPU", "report,stats,preempt:100:switch", 1), 0);
+}
+
+/* MINIGPU=report: the kernel, and the blocks that MINIGPU=preempt has moved, stand on standard error. */
+static void a_report_says_what_was_preempted(void **unused) {
+    const char *said = said_by_a_run(0);
+    (void)unused;
+    assert_non_null(strstr(said, "\nscale "));
+    assert_non_null(strstr(said, "gives up 1 blocks of scale by switch"));
+    assert_non_null(strstr(said, "L1 loads"));
 }
 
 /* A program at a fixed address, as python3 often is, has its heap between 16 MB and some GB: kernels access it. */
@@ -105,8 +123,8 @@ static int map_low_memory(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_access_the_hosts_own_memory), cmocka_unit_test(wrong_runs_return_1),
-        cmocka_unit_test(a_report_says_what_was_preempted), cmocka_unit_test(low_memory)};
-    if (setenv("MINIGPU", "report,preempt:100:switch", 1)) return 1;
-    return _cmocka_run_group_tests("ptx_run", tests, 3u + HAS_LOW_MEMORY, map_low_memory, NULL);
+        cmocka_unit_test(files_of_programs_are_refused), cmocka_unit_test(kernels_access_the_hosts_own_memory),
+        cmocka_unit_test(wrong_runs_return_1), cmocka_unit_test(a_report_says_what_was_preempted),
+        cmocka_unit_test(low_memory)};
+    return _cmocka_run_group_tests("ptx_run", tests, 4u + HAS_LOW_MEMORY, map_low_memory, NULL);
 }

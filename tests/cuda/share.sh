@@ -21,7 +21,7 @@ share() { # STATUS WORDS ARGUMENT...
     fi
 }
 for schedule in '' '--schedule dss' '--schedule time_slice --victims dual --deadline-us 5'; do
-    share 0 '^[1-9][0-9]* rounds had kernels of several programs' $schedule ./stencil ./reduction
+    share 0 '^[1-9][0-9]* rounds? had kernels of several programs' $schedule ./stencil ./reduction
     for line in '61 steps, and every element is right' 'sum and histogram of 100000 numbers are right' \
         '^./stencil +61 +61 .*status 0' '^./reduction +3 +2 .*status 0'; do
         grep -qE "$line" out || { echo "share $schedule does not say: $line"; cat out; bad=1; }

@@ -66,6 +66,8 @@ says 2 'with --partition none blocks leave by drain, switch or flush, not by "pa
     "$minigpu" tail "$launches/requests_beside_batch.yaml" --partition none --leave park
 says 2 'only joint takes a price, as joint@5; one is given in "dual@3"' "$minigpu" policies --victims dual@3
 says 2 '--victims rewind needs --regions' "$minigpu" policies --victims rewind
+says 2 'no GPU is called "nothing"; minigpu --list presets prints all' "$minigpu" policies --gpu nothing
+says 2 '--config nothing=1: the machine has no number of that name' "$minigpu" policies --config nothing=1
 : >empty
 says 2 'empty:1:1: the table has no row' "$minigpu" pairs summary empty
 says 0 'the kernels make 1 pairs, fewer than --pairs 9' "$minigpu" pairs "$saxpy" "$kernels/pathfinder/small.yaml" --pairs 9 \

@@ -11,6 +11,7 @@
 #   options  GPUMP_OPTION_MINUTES, 60, of minigpu run with options drawn at random, from another seed each week
 #            (tests/minigpu/option_sets.sh)
 #   mutants  hooks of parts taken out one by one, and what a cell of docs/combinations.md sees (tests/minigpu/combinations_mutated.sh)
+#   corpora  the committed corpora of the championship, recorded again: the same bytes (bench/championship/committed.sh)
 #   traces   the traces of folder GPUMP_TRACES, or of small launches, preempted and shared in every way (tests/minigpu/traces_folder.sh)
 #   compile  gpump.h at every level of optimisation by every compiler (tests/project/compile/matrix.sh), and that all decide alike
 #   cross    the tests on s390x and i386, by emulation (tests/project/cross.sh)
@@ -25,7 +26,7 @@
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-all="memory thread sanitize long growth errors fuzz options mutants traces compile cross cluster playground pages go packages"
+all="memory thread sanitize long growth errors fuzz options mutants corpora traces compile cross cluster playground pages go packages"
 stages=${*:-$all}
 jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
@@ -129,6 +130,11 @@ stage_mutants() {
     sh tests/minigpu/combinations_mutated.sh . $host/minigpu/libminigpu_core.a gcc $host/minigpu/kernels/libminigpu_kernels.a \
         build-long/libgpump_policies.a $host/options/liboptions.a $host/report/libreport.a build-long/libgpump.a \
         -lyaml -ljansson -llzma -lzstd -lpthread -lm -lstdc++
+}
+stage_corpora() {
+    only=championship_record
+    build build-errors gcc "" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
+    sh bench/championship/committed.sh build-errors/bench/championship_record
 }
 stage_traces() {
     build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1

@@ -141,7 +141,7 @@ INLINE pair logarithm(pair x, int k) {
     return low == 0 ? sum : pair_sum(sum, pair_of(low / m, -0.5 * (low / m) * (low / m)));
 }
 
-/* What a logarithm gives for 0, negative numbers, infinity and NaN; else makes x normal. Returns 1 when *x is the
+/* The logarithm of 0, negative numbers, infinity and NaN; else makes x normal. Returns 1 when *x is the
  * result already. */
 INLINE int special_logarithm(double *x, int *k) {
     *k = 0;

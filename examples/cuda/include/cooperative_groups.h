@@ -70,7 +70,7 @@ class thread_group {
     }
 };
 
-/* Where the warps of a block meet when a tile has several of them. Tile r of size S counts in arrived[1024 / S + r], so
+/* Memory for the barriers of tiles of several warps. Tile r of size S counts in arrived[1024 / S + r], so
  * tiles of all sizes have counts of their own. Warp w exchanges in words[w]. */
 template <unsigned int MaxBlockSize = 1024> struct block_tile_memory { unsigned int arrived[32], words[32]; };
 
@@ -209,7 +209,7 @@ template <unsigned int Size> class tile_of_warps {
     }
     __device__ tile_of_warps(unsigned int *tiles, unsigned int within_)
         : memory(tiles), arrived(tiles + 1024 / Size + minigpu::rank_in_block() / Size), within(within_) {}
-    /* What lane 0 of each warp has. Nobody leaves before all have read, since a warp's next tile may be another one. */
+    /* The value of each warp's lane 0. No warp leaves before all have read, since its next tile may be another one. */
     template <class T> __device__ void gather(T value, T (&of_warps)[WARPS]) const {
         volatile unsigned int *const words = memory + 32 + minigpu::rank_in_block() / Size * WARPS;
         unsigned int mine[(sizeof(T) + 3) / 4], all[WARPS][(sizeof(T) + 3) / 4];
@@ -332,7 +332,7 @@ template <class Parent, class T> MINIGPU_GROUP coalesced_group labeled_partition
 
 /* The whole grid, of a cooperative launch. */
 class grid_group {
-    /* Where the machine lets blocks count each other: zero when the kernel starts. */
+    /* The word in which blocks count each other. The machine sets it to zero when the kernel starts. */
     static __device__ unsigned int *counter() {
         unsigned int high, low;
         __asm__("mov.u32 %0, %%envreg1;" : "=r"(high));

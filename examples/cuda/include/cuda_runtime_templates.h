@@ -227,7 +227,7 @@ MINIGPU_CALL cudaGetTextureAlignmentOffset(size_t *offset, const texture<T, n, m
 #undef MINIGPU_CALL
 
 /* min and max of the types that CUDA's headers have; clang brings those of two int for the device, and no others.
- * Floating point is compared as fmin and fmax do: a number is less and greater than what is none. */
+ * Floating point is compared as fmin and fmax do: of a number and NaN the number is the result. */
 #define MINIGPU_LESS(a, b) ((a) < (b) ? (a) : (b))
 #define MINIGPU_GREATER(a, b) ((a) > (b) ? (a) : (b))
 #define MINIGPU_MIN_MAX(side, result, a_type, b_type, less, greater)                         \

@@ -36,7 +36,7 @@ template <class Layout> struct is_column {
 template <> struct is_column<col_major> {
     enum { value = 1 };
 };
-/* What a lane holds of a matrix. */
+/* The elements of a matrix that one lane holds. */
 template <class T, int count> struct __align__(8) part {
     enum { num_elements = count };
     typedef T element_type;

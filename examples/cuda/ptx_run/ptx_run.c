@@ -10,6 +10,7 @@
 
 #include "runtime.h"
 #include "sm/runtime_calls.h"
+#include "tools/no_effect.h"
 #include "tools/report.h"
 
 /* Texts that have been read, by hash and text. */
@@ -26,12 +27,14 @@ static device *opened;
 static text_entry *texts;
 static uint32_t text_count;
 static clock_t began; /* processor time when the launch began */
+static effects_seen effects;
 
 static void ran(void *user, machine *m, const launch_file *launch, int failed) {
     kernel_check checks[1]; /* nothing is expected: the framework checks */
     run_result result;
     (void)user;
     runtime_calls_print(m, stdout);
+    if (!failed) effects_note(&effects, m);
     if (!settings.report) return;
     memset(&result, 0, sizeof result);
     memset(checks, 0, sizeof checks);
@@ -41,20 +44,28 @@ static void ran(void *user, machine *m, const launch_file *launch, int failed) {
     result.seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
     result.error = failed ? m->error : NULL;
     report_text(&result, stderr);
+    if (settings.run.stats) report_statistics(m, stderr);
 }
 
-static void forget_machines(void) { device_forget_machines(opened); }
+static void end(void) {
+    no_effect_report(&settings.run, &effects, stderr);
+    device_forget_machines(opened);
+}
 
 static int open_once(char error[LAUNCH_ERROR_BYTES]) {
     if (opened) return 0;
     configuration_read(&settings);
+    if (settings.run.html || settings.run.trace || settings.record) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "MINIGPU has html, trace or record, and ptx_run makes no files");
+        return -1;
+    }
     options.machine = settings.run.machine;
     options.sms = settings.run.sms;
     options.ran = ran;
     opened = device_open(&options, error);
     if (!opened) return -1;
     if (!device_open_host_memory(opened)) {
-        atexit(forget_machines);
+        atexit(end);
         return 0;
     }
     snprintf(error, LAUNCH_ERROR_BYTES, "kernels cannot access the host's memory: the device's addresses are taken");

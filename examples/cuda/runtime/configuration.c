@@ -120,6 +120,15 @@ static int is_unwritable(const char *path) {
     return output_cannot_open("minigpu: MINIGPU", path) != 0;
 }
 
+/* Refuses the outputs of `minigpu run` that are about one launch file. */
+static int is_of_run(const run_arguments *a) {
+    if (!a->json && !a->csv && !a->dump && !a->races && !a->write_trace) return 0;
+    return option_misuse("MINIGPU",
+                         "json, csv, dump, races and write_trace are for minigpu run; record:FOLDER writes the launch "
+                         "files for it",
+                         NULL);
+}
+
 void configuration_read(configuration *c) {
     static option_set sets[32];
     static option_command command = {.name = "MINIGPU",
@@ -139,9 +148,10 @@ void configuration_read(configuration *c) {
     if (!text || !*text) return;
     status = options_read(&command, cut(text, words), words, c, &operands);
     if (status == OPTIONS_GO_ON && operands) status = option_misuse("MINIGPU", "key:value, not", words[1]);
-    if (status == OPTIONS_GO_ON && run_arguments_finish(&c->run)) status = 2;
+    if (status == OPTIONS_GO_ON && (run_arguments_finish(&c->run) || is_of_run(&c->run))) status = 2;
     if (status == OPTIONS_GO_ON && (is_unwritable(c->run.html) || is_unwritable(c->run.trace) ||
                                     output_is_output("minigpu: MINIGPU", c->run.html, c->run.trace)))
         status = 2;
     if (status != OPTIONS_GO_ON) exit(status);
+    c->report |= c->run.stats; /* statistics stand below the report */
 }

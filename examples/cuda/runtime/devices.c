@@ -1,5 +1,5 @@
-/* devices: what programs ask about the device. There is one, the machine of MINIGPU's gpu and config. Kernels are
- * compiled for sm_80 and every machine runs them, so its compute capability is 8.0 (runtime.h). */
+/* devices: properties and attributes of the device (runtime.h). There is one device, the machine of MINIGPU's gpu and
+ * config. Kernels are compiled for sm_80 and every machine runs them, so its compute capability is 8.0. */
 #define _GNU_SOURCE
 #include "runtime.h"
 
@@ -47,8 +47,7 @@ API cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
     return cudaSuccess;
 }
 
-/* What every CUDA device of compute capability 8.0 can do at most, from the CUDA C programming guide, and what the
- * machine has. */
+/* Limits of compute capability 8.0, from the CUDA C programming guide, and the sizes of the machine. */
 API cudaError_t cudaGetDeviceProperties_v2(cudaDeviceProp *p, int device) {
     uint64_t total, used;
     ENTER();
@@ -148,9 +147,20 @@ API cudaError_t cudaDeviceReset(void) {
 }
 API cudaError_t cudaThreadExit(void) { return cudaDeviceReset(); }
 
+/* The number of the machine's configuration that is a limit; NULL: the machine has no such limit. */
+static const char *number_of(cudaLimit limit) {
+    return limit == cudaLimitMallocHeapSize ? "heap_bytes" : limit == cudaLimitPrintfFifoSize ? "print_bytes" : NULL;
+}
+
 API cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
-    (void)limit, (void)value;
-    return cudaSuccess;
+    uint32_t least, most;
+    ENTER();
+    if (!number_of(limit)) return runtime_leave(cudaSuccess);
+    minigpu_config_range(number_of(limit), &least, &most);
+    if (value > most) return runtime_leave(cudaErrorMemoryAllocation);
+    if (device_set_number(cudart.device, number_of(limit), value < least ? least : (uint32_t)value))
+        return runtime_leave(cudaErrorInvalidValue); /* kernels use the heap */
+    return runtime_leave(cudaSuccess);
 }
 API cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit) {
     ENTER();

@@ -105,6 +105,7 @@ cudaError_t graphs_capture(cudaGraph_t graph, operation *o) {
 }
 
 API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
+    static uint64_t capture_count;
     struct CUstream_st *s;
     (void)mode;
     ENTER();
@@ -112,7 +113,9 @@ API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMod
     if (!s || streams_is_legacy(s)) return runtime_leave(cudaErrorStreamCaptureUnsupported);
     if (s->capture) return runtime_leave(cudaErrorIllegalState);
     s->capture = (cudaGraph_t)calloc(1, sizeof *s->capture);
-    return runtime_leave(s->capture ? cudaSuccess : cudaErrorMemoryAllocation);
+    if (!s->capture) return runtime_leave(cudaErrorMemoryAllocation);
+    s->capture_number = ++capture_count;
+    return runtime_leave(cudaSuccess);
 }
 API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph) {
     const struct CUstream_st *s;
@@ -229,7 +232,7 @@ API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_
     return runtime_leave(cudaSuccess);
 }
 
-/* What a program says of a node; a stream's own call makes the operation of it. */
+/* The parameters of a node. The stream's call of the same kind turns them into an operation. */
 typedef struct request {
     cudaGraphNodeType type;
     const cudaKernelNodeParams *kernel;
@@ -353,7 +356,7 @@ static int is_next(const struct CUgraphNode_st *node) {
     return i == node->waits_for_count;
 }
 
-/* Copies of all operations, each behind what it waits for, else in the order of the nodes. */
+/* Copies of all operations. Each stands behind the operations that it waits for; the others keep the nodes' order. */
 static cudaError_t order(cudaGraphExec_t executable, cudaGraph_t graph) {
     cudaGraphNode_t node;
     size_t before = SIZE_MAX;

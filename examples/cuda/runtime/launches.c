@@ -7,7 +7,7 @@
 
 #define CONFIGURATIONS_MAX 64
 
-/* ---- <<<...>>>: the configuration waits here until the stub takes it ---- */
+/* ---- <<<...>>>: the configuration of a launch, until the kernel's stub takes it ---- */
 
 typedef struct call_configuration {
     dim3 grid, block;
@@ -47,7 +47,7 @@ static uint32_t most_shared_bytes(void) {
     return gpu->shared_bytes[gpu->shared_option_count - 1];
 }
 
-/* What CUDA refuses at the launch itself. */
+/* Returns the error with which CUDA refuses a launch. */
 static cudaError_t check(const kernel_program *p, dim3 grid, dim3 block, size_t shared_bytes) {
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
     if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.y > 65535 ||
@@ -98,7 +98,7 @@ API cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 bloc
     return cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream ? stream : cudaStreamPerThread);
 }
 
-/* ---- what an SM holds ---- */
+/* ---- occupancy ---- */
 
 /* Registers of a thread, as the launch will allocate them: no more than the machine gives a thread. */
 static uint32_t thread_registers(const kernel_program *p) {

@@ -9,7 +9,7 @@
 
 #define PITCH_BYTES 512u
 
-/* ---- what an allocation is ---- */
+/* ---- kinds of allocations ---- */
 
 static const char *const kind_names[] = {"host memory", "cudaMallocHost", "cudaMalloc", "cudaMallocManaged"};
 
@@ -53,7 +53,7 @@ struct CUmemPoolHandle_st {
 static struct CUmemPoolHandle_st default_pool = {0, 0, 0, {1, 1, 1}};
 static cudaMemPool_t current_pool = &default_pool;
 
-static void pool_gives_back(cudaMemPool_t pool, uint64_t bytes) { pool->used -= bytes; }
+static void pool_frees(cudaMemPool_t pool, uint64_t bytes) { pool->used -= bytes; }
 
 /* Device memory is given in multiples of a granule, whose end kernels may read and write. */
 static size_t granules(size_t bytes, cudaMemoryType type) {
@@ -93,7 +93,7 @@ static cudaError_t release(void *pointer, int host) {
     if (i < kind_count && kinds[i].of_graph && !host) return cudaSuccess;
     if (i == kind_count || (kinds[i].type == cudaMemoryTypeHost) != host || device_release(cudart.device, address))
         return cudaErrorInvalidValue;
-    if (kinds[i].pool) pool_gives_back(kinds[i].pool, kinds[i].bytes);
+    if (kinds[i].pool) pool_frees(kinds[i].pool, kinds[i].bytes);
     kinds[i] = kinds[--kind_count];
     return cudaSuccess;
 }
@@ -122,7 +122,7 @@ API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int fla
 
 /* ---- memory pools ---- */
 
-static void pool_counts(cudaMemPool_t pool, uint64_t bytes) {
+static void pool_allocates(cudaMemPool_t pool, uint64_t bytes) {
     pool->used += bytes;
     if (pool->used > pool->most) pool->most = pool->used;
 }
@@ -135,7 +135,7 @@ API cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPoo
     if (!s || !pool) return runtime_leave(s ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle);
     if (s->capture) return runtime_leave(memory_of_graph(pointer, bytes));
     error = allocate(pointer, bytes, cudaMemoryTypeDevice, pool);
-    if (!error) pool_counts(pool, bytes);
+    if (!error) pool_allocates(pool, bytes);
     return runtime_leave(error);
 }
 API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {

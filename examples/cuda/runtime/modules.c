@@ -13,7 +13,7 @@
 
 #define WRAPPER_MAGIC 0x466243b1u
 
-/* What the compiler hands over for each object file. */
+/* The compiler's record of an object file's device code. */
 typedef struct wrapper {
     uint32_t magic, version;
     const void *data; /* PTX text, or nvcc's container */
@@ -47,7 +47,7 @@ typedef struct variable {
     struct variable *next;
 } variable;
 
-/* Where the managed variables of a program or a library lie, which clang has compiled. */
+/* The section with the managed variables of a program or a library that clang has compiled. */
 typedef struct managed_range {
     const char *start, *stop;
     struct managed_range *next;

@@ -20,7 +20,7 @@ typedef struct operation {
     uint64_t sequence;   /* of all operations */
     uint64_t host_cycle; /* when the host asked for it */
     memory_rows rows;
-    uint8_t *bytes; /* that belong to it: parameters, or what was read from pageable memory */
+    uint8_t *bytes; /* of the operation: parameters of a kernel, or bytes read from pageable memory */
     uint32_t byte_count;
     device_launch launch;
     cudaHostFn_t function;
@@ -37,7 +37,7 @@ operation *operation_copy(const operation *from);
 void operation_free(operation *o);
 /* Puts an operation into a stream, or into the graph that the stream captures. */
 cudaError_t streams_put(struct CUstream_st *s, operation *o);
-/* A stream that captures into a graph: what it is given becomes a node. No program has its handle. */
+/* A stream that captures into a graph: each operation becomes a node. No program has its handle. */
 struct CUstream_st *streams_builder(cudaGraph_t graph);
 /* Streams that capture into a graph work again. */
 void streams_end_capture(cudaGraph_t graph);

@@ -18,6 +18,7 @@
 #define POINTERS_MAX 4096u /* of one buffer; more are data that look like pointers, or a table for another tool */
 
 static unsigned number;
+static int is_open; /* the launch that runs is recorded, and its results belong to record `number` */
 
 static FILE *open_file(const char *name, const char *suffix, const char *mode) {
     char path[1024];
@@ -140,7 +141,12 @@ void records_built(const machine *m, const launch_file *launch) {
     char name[32];
     FILE *file;
     uint32_t i;
-    if (number >= RECORDS_MAX || !ptx) return;
+    is_open = 0;
+    if (!ptx) return;
+    if (number == RECORDS_MAX) {
+        runtime_say("record: the first %u launches are recorded, and no more", RECORDS_MAX);
+        return;
+    }
     number++;
     record_name(name, sizeof name);
     if (mkdir(cudart.configuration.record, 0777) && errno != EEXIST) {
@@ -162,6 +168,7 @@ void records_built(const machine *m, const launch_file *launch) {
     for (i = 0; i < k->argument_count; i++) write_argument(file, launch, &k->arguments[i]);
     write_symbols(file, m, k->module, name);
     fclose(file);
+    is_open = 1;
 }
 
 /* Pointers of the device mean nothing in the launch file's memory: a buffer that holds any is not compared. */
@@ -174,16 +181,21 @@ static int holds_pointers(const machine *m, const launch_file *launch, const lau
     return 0;
 }
 
+/* A launch file has a heap of its own, so the heap of the program is for reading. */
+static int is_heap(const launch_file *launch, const launch_buffer *b) {
+    return launch->memory && b->address == launch->memory->heap;
+}
+
 void records_ran(const machine *m, const launch_file *launch) {
     char name[32], suffix[40];
     FILE *file;
     uint32_t i, count = 0;
-    if (!number || number > RECORDS_MAX) return;
+    if (!is_open) return;
     record_name(name, sizeof name);
     if (!(file = open_file(name, ".yaml", "a"))) return;
     for (i = 0; i < launch->buffer_count; i++) {
         const launch_buffer *b = &launch->buffers[i];
-        if (b->symbol || holds_pointers(m, launch, b)) continue;
+        if (b->symbol || holds_pointers(m, launch, b) || is_heap(launch, b)) continue;
         snprintf(suffix, sizeof suffix, ".b%u.expected.bin", i);
         write_bytes(name, suffix, contents(m, b), b->bytes);
         fprintf(file, "%s            - {buffer: b%u, file: %s%s}\n",

@@ -1,4 +1,4 @@
-/* reports: what a machine that has run says: printf of its kernels, the report, the page, the trace (runtime.h). */
+/* reports: the output of a machine that has run: printf of its kernels, the report, the page, the trace (runtime.h). */
 #define _GNU_SOURCE
 #include "runtime.h"
 
@@ -13,6 +13,8 @@
 #include "tools/html_page.h"
 #include "tools/no_effect.h"
 #include "tools/report.h"
+
+#define PAGES_MAX 20u
 
 static effects_seen effects;
 static double began; /* processor time when the machine began, seconds */
@@ -58,13 +60,15 @@ static void write_page(const char *path, const run_result *result, const timelin
     if (!p || page_close(p)) runtime_say("cannot write %s", path);
 }
 
-/* A page and a trace for every machine that has run several kernels or preempted, and for the first one. */
+/* A page and a trace of each machine, of the first PAGES_MAX. */
 static void write_records(const machine *m, const run_result *result) {
     static unsigned number;
     const run_arguments *a = &cudart.configuration.run;
     timeline *recorded = trace_close((machine *)(uintptr_t)m);
     char text[512];
-    if (recorded && number < 20) {
+    if (recorded && number == PAGES_MAX)
+        runtime_say("html, trace: the first %u machines have a page or a trace, and no more", PAGES_MAX);
+    else if (recorded) {
         number++;
         if (a->html) write_page(numbered(a->html, number, text, sizeof text), result, recorded);
         if (a->trace && timeline_write_trace(recorded, numbered(a->trace, number, text, sizeof text)))

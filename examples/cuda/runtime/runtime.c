@@ -14,7 +14,7 @@ runtime cudart;
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-/* What is still in streams when the program ends runs, as on a GPU whose driver waits. */
+/* Operations that are left in streams when the program ends are executed, as on a GPU whose driver waits. */
 static void finish(void) {
     pthread_mutex_lock(&lock);
     if (cudart.device && !cudart.sticky) streams_run();
@@ -23,8 +23,8 @@ static void finish(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* What `minigpu share` has told this program: the machine is in another process. The programs that this one starts have
- * machines of their own. */
+/* The machine of `minigpu share`, which is in another process; NULL: `minigpu share` has not started this program.
+ * Programs that this one starts have machines of their own. */
 static const device_share *shared_machine(void) {
     static device_share share;
     const char *text = getenv("MINIGPU_SHARE");
@@ -82,7 +82,7 @@ void runtime_say(const char *format, ...) {
     fprintf(stderr, "minigpu: %s\n", text);
 }
 
-/* The machine names what went wrong in a sentence; CUDA in one of a few numbers. */
+/* Words in the machine's sentence tell which of CUDA's errors the failure is. */
 cudaError_t runtime_device_failed(const char *message) {
     static const struct {
         const char *words;

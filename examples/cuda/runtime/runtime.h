@@ -11,7 +11,7 @@
 
 /* ---- configuration.c ---- */
 
-/* What MINIGPU says: the options of `minigpu run`, and a few more. */
+/* The settings in MINIGPU: the options of `minigpu run`, and a few more. */
 typedef struct configuration {
     run_arguments run; /* first, so that the tables of `minigpu run` write into it */
     uint64_t launch_ns;
@@ -20,7 +20,7 @@ typedef struct configuration {
     const char *record;     /* folder; NULL */
     uint32_t report;        /* 1: each machine reports what it has run, on stderr */
 } configuration;
-/* Reads MINIGPU. What is wrong ends the program with status 2, after a sentence on stderr. */
+/* Reads MINIGPU. A wrong setting ends the program with status 2, after a sentence on stderr. */
 void configuration_read(configuration *c);
 
 /* ---- runtime.c ---- */
@@ -30,17 +30,18 @@ typedef struct runtime {
     device_options options;
     device *device; /* NULL: no call has needed it yet */
     cudaError_t last, sticky;
-    uint64_t host_cycle; /* the host's clock, in device cycles: it runs on with launches and waits for the device */
+    /* The host's clock, in device cycles: a launch adds its time, and a wait sets it to the device's clock. */
+    uint64_t host_cycle;
 } runtime;
 extern runtime cudart;
 
-/* Takes the lock and opens the device. Returns the sticky error: what has gone wrong on the device for good. */
+/* Takes the lock and opens the device. Returns the sticky error of the device; cudaSuccess: there is none. */
 cudaError_t runtime_enter(void);
-/* Gives the lock back and notes the error. Returns it. */
+/* Releases the lock and keeps the error for cudaGetLastError. Returns the error. */
 cudaError_t runtime_leave(cudaError_t error);
-/* Says once per text what is wrong, on stderr. */
+/* Prints a sentence on stderr, each text once. */
 void runtime_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A machine has failed: turns its message into CUDA's error, which sticks. */
+/* Prints the message of a failed machine. Returns CUDA's error for that message, which sticks. */
 cudaError_t runtime_device_failed(const char *message);
 
 #define ENTER()                                     \
@@ -58,7 +59,6 @@ typedef struct kernel_entry {
     const kernel_program *program;
     uint32_t module;
     const char *name;
-    uint32_t most_shared_bytes; /* dynamic, as cudaFuncSetAttribute has allowed; 0: not set */
 } kernel_entry;
 /* The kernel of a host function, whose module is loaded at its first use. */
 cudaError_t modules_kernel(const void *function, kernel_entry **kernel);
@@ -75,14 +75,14 @@ void modules_reset(void);
 
 /* ---- memory.c ---- */
 
-/* A copy or a memset of rows of bytes, checked; it lies in a stream until its turn. */
+/* A copy or a memset of rows of bytes, checked. A stream holds it until all earlier operations are done. */
 typedef struct memory_rows {
     uint8_t *to;
     const uint8_t *from; /* NULL: `value` is written */
     size_t to_pitch, from_pitch, to_slice, from_slice, width, height, depth;
     uint32_t value;
     uint32_t value_bytes;                /* 0, 1: each byte becomes `value`; 2, 4: each element does */
-    uint32_t crosses;                    /* 1: between host and device, which takes the link's time */
+    uint32_t crosses;                    /* 1: between host and device, at the link's bandwidth */
     uint32_t to_pageable, from_pageable; /* 1: that side is memory which CUDA does not know */
 } memory_rows;
 void memory_move(const memory_rows *rows);
@@ -99,22 +99,22 @@ struct CUstream_st {
     struct CUstream_st *next; /* of all */
     uint32_t number, flags;
     int priority;
-    struct operation *first, *last; /* what it has still to do */
-    uint64_t cycle;                 /* when what it has done was over */
-    cudaGraph_t capture;            /* NULL: it works */
+    struct operation *first, *last; /* the operations that are not done */
+    uint64_t cycle;                 /* when the last operation that is done ended */
+    cudaGraph_t capture;            /* takes the operations as nodes; NULL: the stream executes them */
+    uint64_t capture_number;        /* of all captures; 0: the stream does not capture */
 };
 /* The stream of a handle: NULL, cudaStreamLegacy and cudaStreamPerThread are streams too. NULL: no such stream. */
 struct CUstream_st *streams_find(cudaStream_t handle);
-/* Puts a copy or a memset into a stream. What comes from pageable memory is read at once, and what goes there has been
- * written on return, as CUDA does. */
+/* Puts a copy or a memset into a stream. A copy from pageable memory is read before the call returns, and a copy to
+ * pageable memory is done when the call returns, as in CUDA. */
 cudaError_t streams_move(struct CUstream_st *stream, const memory_rows *rows);
 /* Puts a kernel into a stream. */
 cudaError_t streams_launch(struct CUstream_st *stream, const device_launch *launch, uint32_t parameter_bytes);
 /* Runs until all streams are empty. */
 cudaError_t streams_run(void);
-/* Does a stream have nothing left to do? */
+/* 1: all operations of the stream are done. */
 int streams_is_empty(const struct CUstream_st *stream);
-void streams_reset(void);
 
 /* ---- textures.c ---- */
 

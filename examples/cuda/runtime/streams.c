@@ -1,10 +1,11 @@
-/* streams: what the program has asked for and the device has not done yet (runtime.h).
+/* streams: the operations that the program has asked for and that are not done yet (runtime.h).
  *
  * Each stream is a queue of operations. streams_run works in rounds. A round first does the copies, memsets, host
  * functions and events that stand first in their streams, then starts the kernels that stand first, and runs them
  * together on one machine. So kernels of different streams meet on the GPU, and the operations behind them follow.
  *
- * Times are cycles of the device. An operation begins when the host has asked for it and what stood before it is over.
+ * Times are cycles of the device. An operation begins when the host has asked for it and the operation before it has
+ * ended.
  */
 #define _GNU_SOURCE
 #include "operations.h"
@@ -17,7 +18,7 @@ struct CUevent_st {
     uint32_t flags, references; /* operations that name it, and the program */
     uint64_t issued, done;      /* records */
     uint64_t cycle;             /* of the last one that is done */
-    cudaGraph_t capture;        /* it was last recorded while this graph was captured; NULL */
+    uint64_t capture;           /* capture_number of the stream that recorded it last; 0: that did not capture */
 };
 
 static struct CUstream_st builder = {.flags = cudaStreamNonBlocking}; /* which puts nodes into graphs */
@@ -48,7 +49,17 @@ struct CUstream_st *streams_builder(cudaGraph_t graph) {
 void streams_end_capture(cudaGraph_t graph) {
     struct CUstream_st *s;
     for (s = streams; s; s = s->next)
-        if (s->capture == graph) s->capture = NULL;
+        if (s->capture == graph) {
+            s->capture = NULL;
+            s->capture_number = 0;
+        }
+}
+
+/* The stream that began a capture, or one that joined it; NULL: the capture has ended. */
+static const struct CUstream_st *capturing(uint64_t capture_number) {
+    const struct CUstream_st *s;
+    for (s = streams; s && s->capture_number != capture_number; s = s->next) {}
+    return s;
 }
 
 int streams_is_legacy(const struct CUstream_st *stream) { return stream == &legacy; }
@@ -163,9 +174,10 @@ cudaError_t streams_move(struct CUstream_st *s, const memory_rows *rows) {
     return rows->to_pageable && !s->capture ? streams_run() : cudaSuccess;
 }
 
-/* ==== doing them ==== */
+/* ==== execution ==== */
 
-/* When an operation may begin. The legacy stream waits for all blocking streams, and they for it. */
+/* The cycle at which an operation may begin. The legacy stream waits for all blocking streams, and these wait for the
+ * legacy stream. */
 static uint64_t begins(const struct CUstream_st *s, const operation *o) {
     const struct CUstream_st *other;
     uint64_t cycle = s->cycle > o->host_cycle ? s->cycle : o->host_cycle;
@@ -194,7 +206,7 @@ static uint64_t move_cycles(const memory_rows *r) {
     return cycles_of_ns(bytes * 1000 / (mb_per_s ? mb_per_s : 1));
 }
 
-/* Does what is no kernel. */
+/* Executes an operation that is no kernel. */
 static void perform(struct CUstream_st *s, operation *o) {
     s->cycle = begins(s, o);
     switch (o->kind) {
@@ -227,7 +239,7 @@ static operation *take_first(struct CUstream_st *s) {
     return o;
 }
 
-/* Everything that stands before the next kernels. Returns 1 when there was something. */
+/* Executes all operations before the next kernels. Returns 1 when there was one. */
 static int perform_ready(void) {
     struct CUstream_st *s;
     int any = 0, some = 1;
@@ -313,8 +325,6 @@ cudaError_t streams_run(void) {
     return cudaSuccess;
 }
 
-void streams_reset(void) { drop_all(); }
-
 /* ==== calls about streams ==== */
 
 API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority) {
@@ -386,6 +396,16 @@ API cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
 /* A program that asks again and again finds its work done: simulated time goes on only while the host waits. */
 API cudaError_t cudaStreamQuery(cudaStream_t handle) { return cudaStreamSynchronize(handle); }
 
+/* The stream captures into the graph of the event. The graph's nodes are in one order, so none waits for the event. */
+static cudaError_t join_capture(struct CUstream_st *s, const struct CUevent_st *event) {
+    const struct CUstream_st *other = capturing(event->capture);
+    if (!other) return cudaErrorCapturedEvent;
+    if (s->capture && s->capture != other->capture) return cudaErrorStreamCaptureMerge;
+    s->capture = other->capture;
+    s->capture_number = event->capture;
+    return cudaSuccess;
+}
+
 API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned int flags) {
     struct CUstream_st *s;
     operation *o;
@@ -393,10 +413,9 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsi
     ENTER();
     s = streams_find(handle);
     if (!s || !event) return runtime_leave(cudaErrorInvalidResourceHandle);
-    if (event->capture) { /* the stream joins the graph, whose operations are in order anyway */
-        s->capture = event->capture;
-        return runtime_leave(cudaSuccess);
-    }
+    if (event->capture) return runtime_leave(join_capture(s, event));
+    if (s->capture) /* an event of no capture; one that was never recorded is nothing to wait for */
+        return runtime_leave(event->issued ? cudaErrorStreamCaptureIsolation : cudaSuccess);
     if (!(o = operation_new(OPERATION_WAIT))) return runtime_leave(cudaErrorMemoryAllocation);
     o->event = event;
     o->ticket = event->issued;
@@ -410,7 +429,7 @@ API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
     ENTER();
     s = streams_find(handle);
     if (!s || !event) return runtime_leave(cudaErrorInvalidResourceHandle);
-    event->capture = s->capture;
+    event->capture = s->capture_number;
     if (s->capture) return runtime_leave(cudaSuccess);
     if (!(o = operation_new(OPERATION_RECORD))) return runtime_leave(cudaErrorMemoryAllocation);
     o->event = event;
@@ -425,6 +444,7 @@ API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
 API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     ENTER();
     if (!event) return runtime_leave(cudaErrorInvalidResourceHandle);
+    if (event->capture) return runtime_leave(cudaErrorCapturedEvent);
     return runtime_leave(event->done < event->issued ? streams_run() : cudaSuccess);
 }
 API cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }

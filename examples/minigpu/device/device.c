@@ -83,6 +83,7 @@ void device_close(device *d) {
     for (i = 0; i < d->bound_count; i++) free(d->bound[i].references);
     free(d->bound);
     allocations_close(&d->memory);
+    free(d->numbers);
     free(d);
 }
 
@@ -93,6 +94,30 @@ int device_open_host_memory(device *d) {
     return 0;
 }
 const minigpu_config *device_config(const device *d) { return &d->config; }
+
+static int is_asked_for(const device *d, const char *name) {
+    const char *const list = d->options->machine.config;
+    return list && minigpu_config_named(list, list + strlen(list), name);
+}
+
+int device_set_number(device *d, const char *name, uint32_t value) {
+    const char *const asked = d->options->machine.config;
+    const size_t bytes = (asked ? strlen(asked) : 0) + 80;
+    const int is_heap = !strcmp(name, "heap_bytes");
+    char *numbers;
+    if ((!is_heap && strcmp(name, "print_bytes")) || (is_heap && d->memory.lent.heap)) return -1;
+    if (is_asked_for(d, name) || d->options->share) return 0;
+    if (minigpu_config_set(&d->config, name, value) || !(numbers = (char *)malloc(bytes))) return -1;
+    snprintf(numbers, bytes, "%s", asked ? asked : "");
+    for (name = "heap_bytes"; name; name = strcmp(name, "heap_bytes") ? NULL : "print_bytes")
+        if (!is_asked_for(d, name))
+            snprintf(numbers + strlen(numbers), 40, "%s%s=%u", *numbers ? "," : "", name,
+                     *name == 'h' ? d->config.heap_bytes : d->config.print_bytes);
+    free(d->numbers);
+    d->numbers = numbers;
+    device_forget_machines(d);
+    return 0;
+}
 uint64_t device_cycle(const device *d) { return d->cycle; }
 void device_wait_until(device *d, uint64_t cycle) {
     if (cycle > d->cycle) d->cycle = cycle;
@@ -337,10 +362,11 @@ static machine_options options_now(const device *d) {
     const machine_options *asked = &d->options->machine;
     machine_options now = *asked;
     now.functional = 0;
+    if (d->numbers) now.config = d->numbers;
     if (d->launched > asked->functional || !asked->functional) return now;
     machine_options_default(&now);
     now.gpu = asked->gpu;
-    now.config = asked->config;
+    now.config = d->numbers ? d->numbers : asked->config;
     now.functional = FUNCTIONAL_ALL;
     return now;
 }
@@ -430,6 +456,23 @@ static void describe(device *d, launch_file *launch) {
     launch->buffer_count = d->memory.count;
 }
 
+/* Kernels that call malloc get the device's heap. Programs that share a machine have one for each run of it. Returns 0,
+ * or -1. */
+static int make_heap(device *d, char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i;
+    for (i = 0; i < d->kernel_count; i++)
+        if (ptx_find_kernel(&d->modules[d->launches[i].module], d->kernels[i].name)->uses_heap) break;
+    if (i == d->kernel_count || d->memory.lent.heap || d->options->share) return 0;
+    d->memory.lent.heap = device_allocate(d, d->config.heap_bytes, "the heap of malloc");
+    if (d->memory.lent.heap) {
+        memset(device_bytes(d, d->memory.lent.heap, 16), 0, 16); /* no pieces yet */
+        return 0;
+    }
+    snprintf(error, LAUNCH_ERROR_BYTES, "no device memory for the heap of malloc, %u bytes", d->config.heap_bytes);
+    device_drop_started(d);
+    return -1;
+}
+
 int device_run(device *d, char error[LAUNCH_ERROR_BYTES]) {
     launch_file launch;
     kept_machine *kept;
@@ -439,6 +482,7 @@ int device_run(device *d, char error[LAUNCH_ERROR_BYTES]) {
     int failed;
     if (!d->kernel_count) return 0;
     if (d->options->share && d->options->share->socket >= 0) return share_client_run(d, error);
+    if (make_heap(d, error)) return -1;
     options = options_now(d);
     begin(d);
     describe(d, &launch);

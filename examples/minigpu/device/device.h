@@ -72,6 +72,9 @@ int device_is_at_host_addresses(const device *d);
 int device_open_host_memory(device *d);
 /* The configuration that machines of this device get. */
 const minigpu_config *device_config(const device *d);
+/* Sets heap_bytes or print_bytes of the configuration, unless the options give the number or programs share the
+ * machine. Returns 0, or -1: another number, or a heap that kernels use already. */
+int device_set_number(device *d, const char *name, uint32_t value);
 
 /* Returns the address of `bytes` bytes (at least 1), aligned to a page and followed by an unused page; 0 when the
  * device is full. name: for messages, copied. Cost: linear in the number of allocations. */

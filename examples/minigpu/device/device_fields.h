@@ -21,6 +21,7 @@ typedef struct bound_textures {
 struct device {
     const device_options *options;
     minigpu_config config;
+    char *numbers; /* of the configuration: those of the options and those of device_set_number; NULL: the former */
     allocations memory;
     ptx_module *modules;
     uint64_t *const_bases, *global_bases; /* 0: the module has none */

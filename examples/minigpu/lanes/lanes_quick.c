@@ -22,7 +22,13 @@ typedef float reals __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), ma
 #define PUT(place, value) (*(words *)(void *)((place) + k) = (value))
 
 /* Returns x where the mask is all ones, else y. */
-static inline words choose(words mask, words x, words y) { return (mask & x) | (~mask & y); }
+static inline words choose(words mask, words x, words y) {
+#ifdef __AVX2__
+    return (words)_mm256_blendv_epi8((__m256i)y, (__m256i)x, (__m256i)mask);
+#else
+    return (mask & x) | (~mask & y);
+#endif
+}
 static inline words result_of(reals value) {
     return choose((words)(value == value), (words)value, (words){0} + NAN_F32);
 }
@@ -44,165 +50,209 @@ static inline uint32_t mask_of(words flags) {
 #endif
 }
 
-static inline void fused(const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d) {
+/* ---- each operation is a function ---- */
+
+typedef void quick_function(const lanes_quick *q, uint32_t active, uint32_t *registers, uint32_t *predicates);
+
+/* The first word of source k, and of the result. */
+#define SOURCE(k) ((q->is_constant >> (k)&1 ? q->constants : registers) + q->from[k])
+#define RESULT (registers + q->to)
+
+/* Returns result, but the old words in the lanes that are not active. */
+#define MERGED(place, result) choose((words)((GET(words, lane_bits) & active) == 0), GET(words, place), (result))
+
+/* Writes a result of one word in the active lanes. */
+#define WRITE(expression)                 \
+    if (active == UINT32_MAX)             \
+        EACH_VECTOR PUT(d, (expression)); \
+    else                                  \
+        EACH_VECTOR PUT(d, MERGED(d, (expression)))
+
+static inline uint32_t predicate_source(const lanes_quick *q, uint32_t source, const uint32_t *predicates) {
+    const uint32_t negated = q->is_negated >> source & 1;
+    return predicates[q->from[source]] ^ (0 - negated);
+}
+static inline void write_predicate(const lanes_quick *q, uint32_t active, uint32_t *predicates, uint32_t mask) {
+    predicates[q->to] = (predicates[q->to] & ~active) | (mask & active);
+}
+
+#define FUNCTION(name) \
+    static void quick_##name(const lanes_quick *q, uint32_t active, uint32_t *registers, uint32_t *predicates)
+
+#define WORDS_1(name, expression)      \
+    FUNCTION(name) {                   \
+        const uint32_t *a = SOURCE(0); \
+        uint32_t *d = RESULT;          \
+        (void)predicates;              \
+        WRITE(expression);             \
+    }
+#define WORDS_2(name, expression)                      \
+    FUNCTION(name) {                                   \
+        const uint32_t *a = SOURCE(0), *b = SOURCE(1); \
+        uint32_t *d = RESULT;                          \
+        (void)predicates;                              \
+        WRITE(expression);                             \
+    }
+#define X GET(words, a)
+#define Y GET(words, b)
+
+WORDS_1(MOV, X)
+WORDS_1(NOT, ~X)
+WORDS_1(NEG, 0 - X)
+WORDS_1(F32_OF_S32, (words) __builtin_convertvector(GET(integers, a), reals))
+WORDS_2(ADD, X + Y)
+WORDS_2(SUB, X - Y)
+WORDS_2(MUL, X *Y)
+WORDS_2(AND, X &Y)
+WORDS_2(OR, X | Y)
+WORDS_2(XOR, X ^ Y)
+WORDS_2(SHL, shift_left(X, Y))
+WORDS_2(SHR_U32, shift_right(X, Y))
+WORDS_2(SHR_S32, shift_signed(X, Y))
+WORDS_2(MIN_U32, choose((words)(X < Y), X, Y))
+WORDS_2(MIN_S32, choose((words)(GET(integers, a) < GET(integers, b)), X, Y))
+WORDS_2(MAX_U32, choose((words)(X > Y), X, Y))
+WORDS_2(MAX_S32, choose((words)(GET(integers, a) > GET(integers, b)), X, Y))
+WORDS_2(ADD_F32, result_of(GET(reals, a) + GET(reals, b)))
+WORDS_2(SUB_F32, result_of(GET(reals, a) - GET(reals, b)))
+WORDS_2(MUL_F32, result_of(GET(reals, a) * GET(reals, b)))
+
+FUNCTION(MAD) {
+    const uint32_t *a = SOURCE(0), *b = SOURCE(1), *c = SOURCE(2);
+    uint32_t *d = RESULT;
+    (void)predicates;
+    WRITE(X * Y + GET(words, c));
+}
+
+FUNCTION(SELP) {
+    const uint32_t *a = SOURCE(0), *b = SOURCE(1), p = predicate_source(q, 2, predicates);
+    uint32_t *d = RESULT;
+    WRITE(choose((words)((GET(words, lane_bits) & p) == 0), Y, X));
+}
+
+FUNCTION(FMA_F32) {
+    const uint32_t *a = SOURCE(0), *b = SOURCE(1), *c = SOURCE(2);
+    uint32_t *d = RESULT;
 #ifdef __FMA__
-    EACH_VECTOR PUT(
-        d, result_of((reals)_mm256_fmadd_ps((__m256)GET(reals, a), (__m256)GET(reals, b), (__m256)GET(reals, c))));
+    WRITE(result_of((reals)_mm256_fmadd_ps((__m256)GET(reals, a), (__m256)GET(reals, b), (__m256)GET(reals, c))));
 #else
     const lanes_operand *const sources[] = {(const lanes_operand *)(const void *)a,
                                             (const lanes_operand *)(const void *)b,
                                             (const lanes_operand *)(const void *)c};
     lanes_operand result;
     lanes_fused_f32(sources, &result);
-    memcpy(d, result.word[0], sizeof result.word[0]);
+    WRITE(GET(words, result.word[0]));
 #endif
+    (void)predicates;
+}
+
+/* Writes a result of two words, `low` and `high`, in the active lanes. */
+static inline void write_pair(uint32_t *d, uint32_t k, uint32_t active, words low, words high) {
+    if (active != UINT32_MAX) {
+        low = MERGED(d, low);
+        high = MERGED(d + LANES, high);
+    }
+    PUT(d, low);
+    PUT(d + LANES, high);
+}
+
+FUNCTION(MOV_64) {
+    const uint32_t *a = SOURCE(0);
+    (void)predicates;
+    EACH_VECTOR write_pair(RESULT, k, active, X, GET(words, a + LANES));
+}
+
+FUNCTION(ADD_64) {
+    const uint32_t *a = SOURCE(0), *b = SOURCE(1);
+    (void)predicates;
+    EACH_VECTOR {
+        const words x = X, low = x + Y, high = GET(words, a + LANES) + GET(words, b + LANES) - (words)(low < x);
+        write_pair(RESULT, k, active, low, high);
+    }
+}
+
+FUNCTION(EXTEND_U32) {
+    const uint32_t *a = SOURCE(0);
+    (void)predicates;
+    EACH_VECTOR write_pair(RESULT, k, active, X, (words){0});
+}
+
+FUNCTION(EXTEND_S32) {
+    const uint32_t *a = SOURCE(0);
+    (void)predicates;
+    EACH_VECTOR write_pair(RESULT, k, active, X, (words)(GET(integers, a) < 0));
 }
 
 /* Computes products of 64 bits, plus c unless c is NULL. The result may be in the registers of a source. */
-static inline void wide(int is_signed, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d) {
+static inline void wide(int is_signed, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t active,
+                        uint32_t *d) {
     uint64_t p[LANES];
+    uint32_t result[2 * LANES];
     if (is_signed)
         EACH_LANE p[l] = (uint64_t)((int64_t)(int32_t)a[l] * (int64_t)(int32_t)b[l]);
     else
         EACH_LANE p[l] = (uint64_t)a[l] * b[l];
     if (c) EACH_LANE p[l] += c[l] | (uint64_t)c[LANES + l] << 32;
-    EACH_LANE d[l] = (uint32_t)p[l];
-    EACH_LANE d[LANES + l] = (uint32_t)(p[l] >> 32);
+    if (active == UINT32_MAX) {
+        EACH_LANE d[l] = (uint32_t)p[l];
+        EACH_LANE d[LANES + l] = (uint32_t)(p[l] >> 32);
+        return;
+    }
+    EACH_LANE result[l] = (uint32_t)p[l];
+    EACH_LANE result[LANES + l] = (uint32_t)(p[l] >> 32);
+    EACH_VECTOR write_pair(d, k, active, GET(words, result), GET(words, result + LANES));
 }
 
-#define WORDS(name, expression)                                                  \
-    case QUICK_##name:                                                           \
-        EACH_VECTOR {                                                            \
-            const words x = GET(words, a), y = GET(words, b), z = GET(words, c); \
-            (void)y, (void)z;                                                    \
-            PUT(d, expression);                                                  \
-        }                                                                        \
-        break;
-#define REALS(name, expression)                               \
-    case QUICK_##name:                                        \
-        EACH_VECTOR {                                         \
-            const reals x = GET(reals, a), y = GET(reals, b); \
-            PUT(d, result_of(expression));                    \
-        }                                                     \
-        break;
+#define WIDE(name, is_signed, addend)                                  \
+    FUNCTION(name) {                                                   \
+        (void)predicates;                                              \
+        wide(is_signed, SOURCE(0), SOURCE(1), addend, active, RESULT); \
+    }
+WIDE(WIDE_U32, 0, NULL)
+WIDE(WIDE_S32, 1, NULL)
+WIDE(WIDE_MAD_U32, 0, SOURCE(2))
+WIDE(WIDE_MAD_S32, 1, SOURCE(2))
+
 #define COMPARES(name, type, expression)                   \
-    case QUICK_##name:                                     \
+    FUNCTION(name) {                                       \
+        const uint32_t *a = SOURCE(0), *b = SOURCE(1);     \
+        uint32_t mask = 0;                                 \
         EACH_VECTOR {                                      \
             const type x = GET(type, a), y = GET(type, b); \
             mask |= mask_of((words)(expression)) << k;     \
         }                                                  \
-        break;
-
-/* Executes an operation whose result has one or two words. p: a predicate. */
-static inline void execute_words(uint32_t operation, const uint32_t *a, const uint32_t *b, const uint32_t *c,
-                                 uint32_t p, uint32_t *d) {
-    switch (operation) {
-        WORDS(MOV, x)
-        WORDS(NOT, ~x)
-        WORDS(NEG, 0 - x)
-        WORDS(ADD, x + y)
-        WORDS(SUB, x - y)
-        WORDS(MUL, x * y)
-        WORDS(MAD, x * y + z)
-        WORDS(AND, x & y)
-        WORDS(OR, x | y)
-        WORDS(XOR, x ^ y)
-        WORDS(SHL, shift_left(x, y))
-        WORDS(SHR_U32, shift_right(x, y))
-        WORDS(SHR_S32, shift_signed(x, y))
-        WORDS(MIN_U32, choose((words)(x < y), x, y))
-        WORDS(MIN_S32, choose((words)((integers)x < (integers)y), x, y))
-        WORDS(MAX_U32, choose((words)(x > y), x, y))
-        WORDS(MAX_S32, choose((words)((integers)x > (integers)y), x, y))
-        REALS(ADD_F32, x + y)
-        REALS(SUB_F32, x - y)
-        REALS(MUL_F32, x * y)
-        WORDS(F32_OF_S32, (words) __builtin_convertvector((integers)x, reals))
-        WORDS(SELP, choose((words)((GET(words, lane_bits) & p) != 0), x, y))
-    case QUICK_FMA_F32: fused(a, b, c, d); break;
-    case QUICK_MOV_64:
-        EACH_VECTOR {
-            const words low = GET(words, a), high = GET(words, a + LANES);
-            PUT(d, low);
-            PUT(d + LANES, high);
-        }
-        break;
-    case QUICK_ADD_64:
-        EACH_VECTOR {
-            const words x = GET(words, a), low = x + GET(words, b),
-                        high = GET(words, a + LANES) + GET(words, b + LANES) - (words)(low < x);
-            PUT(d, low);
-            PUT(d + LANES, high);
-        }
-        break;
-    case QUICK_EXTEND_U32:
-    case QUICK_EXTEND_S32:
-        EACH_VECTOR {
-            const words x = GET(words, a);
-            PUT(d, x);
-            PUT(d + LANES, (words)((integers)x < 0) & ((words){0} + (operation == QUICK_EXTEND_S32 ? UINT32_MAX : 0)));
-        }
-        break;
-    case QUICK_WIDE_U32: wide(0, a, b, NULL, d); break;
-    case QUICK_WIDE_S32: wide(1, a, b, NULL, d); break;
-    case QUICK_WIDE_MAD_U32: wide(0, a, b, c, d); break;
-    case QUICK_WIDE_MAD_S32: wide(1, a, b, c, d); break;
-    default: break;
+        write_predicate(q, active, predicates, mask);      \
     }
-}
+COMPARES(EQ, words, x == y)
+COMPARES(NE, words, x != y)
+COMPARES(LT_U32, words, x < y)
+COMPARES(LE_U32, words, x <= y)
+COMPARES(LT_S32, integers, x < y)
+COMPARES(LE_S32, integers, x <= y)
+COMPARES(EQ_F32, reals, x == y)
+COMPARES(NE_F32, reals, (x < y) | (x > y))
+COMPARES(LT_F32, reals, x < y)
+COMPARES(LE_F32, reals, x <= y)
 
-/* Executes an operation whose result is a predicate, and returns it. p, q: predicates. */
-static inline uint32_t execute_predicate(uint32_t operation, const uint32_t *a, const uint32_t *b, uint32_t p,
-                                         uint32_t q) {
-    uint32_t mask = 0;
-    switch (operation) {
-        COMPARES(EQ, words, x == y)
-        COMPARES(NE, words, x != y)
-        COMPARES(LT_U32, words, x < y)
-        COMPARES(LE_U32, words, x <= y)
-        COMPARES(LT_S32, integers, x < y)
-        COMPARES(LE_S32, integers, x <= y)
-        COMPARES(EQ_F32, reals, x == y)
-        COMPARES(NE_F32, reals, (x < y) | (x > y))
-        COMPARES(LT_F32, reals, x < y)
-        COMPARES(LE_F32, reals, x <= y)
-    case QUICK_MOV_P: return p;
-    case QUICK_NOT_P: return ~p;
-    case QUICK_AND_P: return p & q;
-    case QUICK_OR_P: return p | q;
-    case QUICK_XOR_P: return p ^ q;
-    default: break;
+#define PREDICATES(name, expression)                          \
+    FUNCTION(name) {                                          \
+        (void)registers;                                      \
+        write_predicate(q, active, predicates, (expression)); \
     }
-    return mask;
-}
+PREDICATES(MOV_P, predicate_source(q, 0, predicates))
+PREDICATES(NOT_P, ~predicate_source(q, 0, predicates))
+PREDICATES(AND_P, predicate_source(q, 0, predicates) & predicate_source(q, 1, predicates))
+PREDICATES(OR_P, predicate_source(q, 0, predicates) | predicate_source(q, 1, predicates))
+PREDICATES(XOR_P, predicate_source(q, 0, predicates) ^ predicate_source(q, 1, predicates))
 
-static inline uint32_t predicate_source(const lanes_quick *q, uint32_t source, const uint32_t *predicates) {
-    const uint32_t negated = q->is_negated >> source & 1;
-    return predicates[q->from[source]] ^ (0 - negated);
-}
+static quick_function *const quick_functions[QUICK_COUNT] = {NULL,
+#define QUICK_ROW(name, result, a, b, c) quick_##name,
+                                                             QUICK_OPERATIONS(QUICK_ROW)
+#undef QUICK_ROW
+};
 
 void lanes_quick_execute(const lanes_quick *q, uint32_t active, uint32_t *registers, uint32_t *predicates) {
-    const uint32_t *a = (q->is_constant & 1 ? q->constants : registers) + q->from[0],
-                   *b = (q->is_constant & 2 ? q->constants : registers) + q->from[1],
-                   *c = (q->is_constant & 4 ? q->constants : registers) + q->from[2];
-    uint32_t *to = registers + q->to;
-    if (!q->result_words) {
-        const int reads = q->operation >= QUICK_MOV_P;
-        const uint32_t mask = execute_predicate(q->operation, a, b, reads ? predicate_source(q, 0, predicates) : 0,
-                                                reads ? predicate_source(q, 1, predicates) : 0);
-        predicates[q->to] = (predicates[q->to] & ~active) | (mask & active);
-        return;
-    }
-    if (active == UINT32_MAX) {
-        execute_words(q->operation, a, b, c, q->operation == QUICK_SELP ? predicate_source(q, 2, predicates) : 0, to);
-    } else {
-        uint32_t result[2 * LANES], w;
-        execute_words(q->operation, a, b, c, q->operation == QUICK_SELP ? predicate_source(q, 2, predicates) : 0,
-                      result);
-        for (w = 0; w < q->result_words; w++)
-            EACH_VECTOR PUT(to + w * LANES, choose((words)((GET(words, lane_bits) & active) != 0),
-                                                   GET(words, result + w * LANES), GET(words, to + w * LANES)));
-    }
+    quick_functions[q->operation](q, active, registers, predicates);
 }
 
 #ifndef SM_ENTRY /* once for all forms */

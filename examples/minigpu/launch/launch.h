@@ -106,6 +106,7 @@ typedef struct launch_memory {
     uint64_t first;          /* address of the first byte that there is */
     uint64_t capacity_bytes; /* from DEVICE_BASE */
     uint64_t end;            /* address behind the buffers: the machine's own memory begins there */
+    uint64_t heap;           /* address of the heap of malloc, which outlives machines; 0: each machine has its own */
     uint32_t opens_host;     /* 1: addresses outside of it are those of the host, and kernels may access them */
 } launch_memory;
 

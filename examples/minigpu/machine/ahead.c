@@ -44,11 +44,13 @@ void ahead_go(machine *m, sm *s, sm_cycle_form *cycle, uint64_t end) {
     if (reply < end) end = reply;
     if (s->wake >= end || !s->resident || !ahead_is_alone(s)) return;
     s->ends_wait = 1;
+    s->ahead_end = end;
     machine_fail_into(&s->failure);
     do cycle(m, s, s->wake);
     while (s->wake < end && !s->ended_count && !s->failure.failed && ahead_is_alone(s));
     machine_fail_into(NULL);
     s->ends_wait = 0;
+    s->ahead_end = 0;
     m->settling += (s->ended_count | s->failure.failed) != 0;
 }
 

@@ -890,6 +890,7 @@ static uint8_t *lent_memory(const launch_memory *memory, const machine *m) {
 /* The memory needs of a launch's kernels. */
 typedef struct memory_plan {
     uint64_t context_bytes, contexts; /* context of the largest kernel; most saved blocks of a kernel */
+    uint64_t workspaces_end;          /* address behind the workspaces of grid barriers */
     uint64_t heap;                    /* address of the kernels' heap */
     uint32_t shared_bytes;            /* shared memory of an SM, for the kernel that needs most */
     uint32_t local_needed;            /* 1: a kernel has local memory */
@@ -977,8 +978,11 @@ static uint64_t lay_out_memory(machine *m, launch_file *launch, uint64_t address
     for (i = 0; i < m->kernel_count && !m->kernels[i].program->uses_grid_barrier; i++) {}
     if (i < m->kernel_count)
         address = align_up(address + (uint64_t)m->kernel_count * GRID_WORKSPACE_BYTES, PAGE_BYTES) + PAGE_BYTES;
-    plan->heap = address;
-    if (runtime_calls_heap_bytes(m)) address = align_up(address + runtime_calls_heap_bytes(m), PAGE_BYTES) + PAGE_BYTES;
+    plan->workspaces_end = plan->heap = address;
+    if (launch->memory && launch->memory->heap)
+        plan->heap = launch->memory->heap;
+    else if (runtime_calls_heap_bytes(m))
+        address = align_up(address + runtime_calls_heap_bytes(m), PAGE_BYTES) + PAGE_BYTES;
     m->context_base = address;
     m->context_stride = align_up(plan->context_bytes, DEVICE_ALIGNMENT);
     address = align_up(address + m->context_stride * plan->contexts * m->kernel_count, PAGE_BYTES) + PAGE_BYTES;
@@ -1028,7 +1032,7 @@ static int make_memory(machine *m, launch_file *launch, const machine_programs *
     m->page_ends = (uint16_t *)take(&m->arena, pages, sizeof *m->page_ends);
     if (!m->memory || !m->page_table || !m->page_ends) return out_of_memory(launch, error);
     if (runtime_calls_build(m, plan->heap)) return out_of_memory(launch, error);
-    map_pages(m, m->grid_workspaces, plan->heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
+    map_pages(m, m->grid_workspaces, plan->workspaces_end - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
     map_pages(m, plan->heap, runtime_calls_heap_bytes(m), PAGE_READ | PAGE_WRITE);
     load_modules(m, p);
     machine_load_buffers(m, launch);
@@ -1078,7 +1082,7 @@ static int make_hardware(machine *m, const launch_file *launch, const memory_pla
 static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p,
                  const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     const uint64_t alignment = parts_alignment(m, options); /* alignment of buffers */
-    memory_plan plan = {0, 0, 0, 0, 0};
+    memory_plan plan = {0, 0, 0, 0, 0, 0};
     if (make_kernels(m, launch, programs, p, &plan, error) || find_symbols(launch, p, error)) return -1;
     if (make_memory(m, launch, p, lay_out_memory(m, launch, p->end_of_variables, alignment, &plan), &plan, error))
         return -1;

@@ -70,7 +70,8 @@ static uint64_t next_of_parts(const machine *m, const sm *s) {
     return next;
 }
 
-void sm_cycle(machine *m, sm *s, uint64_t now) {
+/* One cycle of an SM. */
+SM_INLINE void one_cycle(machine *m, sm *s, uint64_t now) {
     const int looks_up = PATH_HAS(m, PART_LOOKS_UP) != 0; /* TLBs, or accesses that fault */
     uint64_t wake, next;
     uint32_t checked;
@@ -111,4 +112,12 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     next = next_of_parts(m, s);
     if (next < wake) wake = next;
     s->wake = wake <= s->now ? s->now + 1 : wake;
+}
+
+void sm_cycle(machine *m, sm *s, uint64_t now) {
+    one_cycle(m, s, now);
+#if HAS_SIMPLE
+    if (s->wake < s->ahead_end && m->sources_timed && !s->queued_misses && !s->calling)
+        pipeline_run_simple(m, s, s->ahead_end);
+#endif
 }

@@ -39,9 +39,10 @@ int window_make(machine *m, char error[LAUNCH_ERROR_BYTES]) {
 
 /* ---- SMs run ---- */
 
+static inline uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 static uint64_t next_cycle(const machine *m, const sm *s) {
-    const uint64_t looks = memory_sm_cycle(m->memory_system, s->index);
-    return looks < s->wake ? looks : s->wake;
+    return earlier(memory_sm_cycle(m->memory_system, s->index), s->wake);
 }
 
 /* Runs an SM through the window. A failure stops the SM there. */
@@ -51,8 +52,10 @@ static void run_sm(const window *w, sm *s) {
     block_life_start(w->m, s);
     while (!s->failure.failed && (next = next_cycle(w->m, s)) < w->end) {
         if (next > now) now = next;
+        s->ahead_end = earlier(memory_sm_cycle(w->m->memory_system, s->index), w->end);
         w->cycle(w->m, s, now++);
     }
+    s->ahead_end = 0;
     block_life_overwrite(w->m, s);
     machine_fail_into(NULL);
 }

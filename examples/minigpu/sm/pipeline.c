@@ -139,6 +139,8 @@ void pipeline_free_record(const machine *m, sm *s, uint32_t record) { free_recor
  * instruction. What is left until it commits is its place in a pipeline: the entry has the slot of the warp, the PC,
  * and the lanes that execute it. */
 #define SLOT_BITS 6u
+/* In the pipeline of control instructions: this item is no record but a branch (simple.h). Behind the PC. */
+#define BRANCH_FLAG (UINT32_C(1) << 31)
 
 /* Returns whether arithmetic of this machine has no record. */
 static inline int is_recordless(const machine *m) { return m->sources_timed != 0; }
@@ -146,14 +148,16 @@ static inline int is_arithmetic(const issue_info *info) {
     return info->unit != UNIT_MEMORY && info->unit != UNIT_CONTROL;
 }
 
-/* Squashes the arithmetic in flight of the warps in these slots: its places in the pipelines stay until they are due.
+/* Squashes arithmetic and branches in flight of the warps in these slots: their places in the pipelines stay until they
+ * are due.
  */
 static void squash_arithmetic(sm *s, uint64_t slots) {
     uint32_t p, i;
-    for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
+    for (p = PIPE_ALU; p <= PIPE_CONTROL; p++) {
         const pipe_stage *stage = &s->pipes[p];
         for (i = 0; i < stage->count; i++) {
             pipe_entry *entry = &stage->entries[(stage->head + i) & stage->mask];
+            if (p == PIPE_CONTROL && !(entry->item & BRANCH_FLAG)) continue;
             if (entry->item != NONE && slots >> entry->item % WARP_SLOTS_MAX & 1) entry->item = NONE;
         }
     }
@@ -420,6 +424,8 @@ void pipeline_commit(machine *m, sm *s, uint32_t record) {
     }
 }
 
+static const char too_deep[] = "branches nest deeper than the SIMT stack";
+
 /* Returns the cycle in which the warp resumes, at its marker; NEVER: when a part reports it. */
 static uint64_t call_handler(machine *m, sm *s, warp *w) {
     uint64_t cycle;
@@ -444,14 +450,11 @@ void pipeline_control_effect(machine *m, sm *s, block *b, warp *w, const in_flig
     const uint32_t next = r->pc + 1;
     switch (instruction->opcode) {
     case OPCODE_BRA:
-        if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence)) {
-            wrong(m, r, "branches nest deeper than the SIMT stack");
-        }
+        if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence)) wrong(m, r, too_deep);
         break;
     case OPCODE_GUARDED_CALL: /* lanes whose guard is true continue at the marker when the handler has returned; the
                                  whole warp waits until then */
-        if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence))
-            wrong(m, r, "branches nest deeper than the SIMT stack");
+        if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence)) wrong(m, r, too_deep);
         if (!r->active) break;
         w->called_until = call_handler(m, s, w);
         gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
@@ -729,6 +732,12 @@ SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
 
 /* ---- issue ---- */
 
+#if HAS_SIMPLE
+#define ISSUE_LINKAGE __attribute__((noinline))
+#else
+#define ISSUE_LINKAGE inline __attribute__((always_inline))
+#endif
+
 /* The slots whose next instruction finds no place behind the issue stage, those of arithmetic left out: each scheduler
  * has its own lanes. */
 static uint64_t without_unit(const machine *m, const sm *s) {
@@ -802,11 +811,14 @@ uint32_t pipeline_start(machine *m, sm *s, uint32_t warp_index, uint32_t pc, uin
     return record;
 }
 
-/* The next instruction of a warp may not issue while an instruction that it overwrites sources of reads them. */
+/* The next instruction of a warp may not issue while an instruction that it overwrites sources of reads them. One that
+ * also waits for that instruction's result waits longer, and is looked at when the instruction ends. */
 static inline void hold_sources(sm *s, warp *w, const issue_info *info, const issue_info *next) {
-    if (next == info + 1 ? !info->next_overwrites : !scoreboard_overwrites(next, info)) return;
+    const int follows = next == info + 1;
+    if (follows ? !info->next_overwrites : !scoreboard_overwrites(next, info)) return;
     w->sources_until = s->now + s->pipes[PIPE_OPERANDS].length;
-    pipe_put(&s->pipes[PIPE_SOURCES], s->now, (uint32_t)s->slot_warp[w->slot]);
+    if (!follows || info->next_overwrites == NEXT_OVERWRITES)
+        pipe_put(&s->pipes[PIPE_SOURCES], s->now, (uint32_t)s->slot_warp[w->slot]);
 }
 
 /* Arithmetic without a record issues: its result is written, and its place in the pipeline of its unit is taken. */
@@ -827,8 +839,9 @@ SM_INLINE void start_arithmetic(machine *m, sm *s, warp *w, block *b, uint32_t s
     gpump_meter_report_issued(s->meter, b->kernel + 1, 1);
 }
 
-/* A warp's next instruction issues. Returns its unit. */
-SM_INLINE uint32_t issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
+/* A warp's next instruction issues. Returns its unit. In the plain form most instructions are simple ones, whose loop
+ * has no room for this function's variables. */
+static ISSUE_LINKAGE uint32_t issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     warp *w = &m->warps[s->slot_warp[slot]];
     block *b = &m->blocks[w->block];
     const uint32_t pc = simt_top(&w->stack)->pc;
@@ -878,6 +891,10 @@ SM_INLINE uint32_t issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     return info->unit;
 }
 
+#if HAS_SIMPLE
+#include "sm/simple.h"
+#endif
+
 /* The slots that wait for room which comes with an event of its own. */
 static uint64_t without_room(const machine *m, const sm *s, uint64_t ready) {
     uint64_t full;
@@ -907,6 +924,12 @@ static uint64_t issue_stage(machine *m, sm *s) {
         uint32_t slot;
         if (!candidates || s->scheduler_free[scheduler] > s->now || !s->records_left) continue;
         slot = warp_scheduler_pick(m, s, scheduler, candidates);
+#if HAS_SIMPLE
+        if (m->sources_timed && s->slot_info[slot]->is_simple) {
+            if (issue_alone(m, s, scheduler, slot)) open = ready & ~without_unit(m, s);
+            continue;
+        }
+#endif
         if (issue(m, s, scheduler, slot) != UNIT_ALU) open = ready & ~(without_unit(m, s) | full);
     }
     return !ready ? 0 : memory_path_has_room(m, s) ? full : ready & s->unit_slots[UNIT_MEMORY];
@@ -922,12 +945,58 @@ static uint32_t take_from(sm *s, pipe_kind kind) {
     return record;
 }
 
+/* Fetched instructions come. */
+static void take_fetched(const machine *m, sm *s) {
+    uint32_t fetched;
+    while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], s->now)) != NONE) {
+        const warp *w = &m->warps[fetched];
+        if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);
+    }
+}
+
+/* Sources that were held by time are released. */
+static void take_sources(machine *m, sm *s) {
+    uint32_t held;
+    while ((held = pipe_take(&s->pipes[PIPE_SOURCES], s->now)) != NONE)
+        if (m->warps[held].sm == s->index) refresh_clear(m, s, &m->warps[held]);
+}
+
+/* Sets the next cycle in which an instruction leaves its unit. */
+static void find_executed_cycle(sm *s) {
+    uint32_t p;
+    s->executed_cycle = NEVER;
+    for (p = PIPE_ALU; p <= PIPE_CONTROL; p++)
+        if (s->pipes[p].due < s->executed_cycle) s->executed_cycle = s->pipes[p].due;
+}
+
+/* Control instructions commit. counts: of this run (simple.h); NULL. */
+SM_INLINE void take_control(machine *m, sm *s, simple_counts *counts) {
+    pipe_stage *stage = &s->pipes[PIPE_CONTROL];
+    (void)counts;
+    while (stage->due <= s->now) {
+        const pipe_entry entry = pipe_first(stage);
+        pipe_drop(stage);
+#if HAS_SIMPLE
+        if (entry.item & BRANCH_FLAG)
+            commit_branch(m, s, entry.item, entry.with, counts);
+        else
+#endif
+            commit_control(m, s, entry.item);
+    }
+}
+
 void pipeline_execute(machine *m, sm *s) {
     uint32_t record, p;
     if (s->executed_cycle > s->now) return;
-    while ((record = take_from(s, PIPE_CONTROL)) != NONE) commit_control(m, s, record);
+    take_control(m, s, NULL);
     for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
         pipe_stage *stage = &s->pipes[p];
+#if HAS_SIMPLE
+        if (is_recordless(m)) {
+            commit_due(m, s, stage, NULL);
+            continue;
+        }
+#endif
         if (is_recordless(m)) {
             while (stage->due <= s->now) {
                 const pipe_entry entry = pipe_first(stage);
@@ -938,21 +1007,15 @@ void pipeline_execute(machine *m, sm *s) {
             while ((record = take_from(s, (pipe_kind)p)) != NONE) commit(m, s, record);
         }
     }
-    s->executed_cycle = NEVER;
-    for (p = PIPE_ALU; p <= PIPE_CONTROL; p++)
-        if (s->pipes[p].due < s->executed_cycle) s->executed_cycle = s->pipes[p].due;
+    find_executed_cycle(s);
 }
 
 uint64_t pipeline_issue(machine *m, sm *s) {
     uint64_t next = NEVER, wait;
-    uint32_t record, fetched, held;
+    uint32_t record;
     while ((record = take_from(s, PIPE_OPERANDS)) != NONE) read_operands(m, s, record);
-    while ((held = pipe_take(&s->pipes[PIPE_SOURCES], s->now)) != NONE)
-        if (m->warps[held].sm == s->index) refresh_clear(m, s, &m->warps[held]);
-    while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], s->now)) != NONE) {
-        const warp *w = &m->warps[fetched];
-        if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);
-    }
+    take_sources(m, s);
+    take_fetched(m, s);
     if (s->calling) next = end_calls(m, s);
     if (PATH_HAS(m, PART_ISSUES)) {
         PATH_ASK(m, wait, 0, issue_cycle, (m, s));

@@ -16,6 +16,12 @@ SM_PATH void pipeline_execute(machine *m, sm *s);
 SM_PATH uint64_t pipeline_issue(machine *m, sm *s);
 /* The next cycle in which something comes out of a stage; NEVER. */
 SM_PATH uint64_t pipeline_next(const sm *s);
+#if HAS_SIMPLE
+/* Runs an SM on from s->wake, up to the first cycle that has other work than simple instructions and control
+ * instructions, and not into cycle `end`. Nobody else looks at the SM meanwhile: its queues have no misses, none of its
+ * blocks moves, and no fault handler works for its warps. */
+SM_PATH void pipeline_run_simple(machine *m, sm *s, uint64_t end);
+#endif
 /* A memory instruction has everything it waited for: writes its registers and ends it. */
 SM_PATH void pipeline_commit(machine *m, sm *s, uint32_t record);
 /* Returns whether registers and memory order allow a warp that has not ended to issue its next instruction. */

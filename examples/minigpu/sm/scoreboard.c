@@ -43,6 +43,7 @@ void scoreboard_name(issue_info *info, uint32_t id, int is_destination) {
     }
     bits = i < ISSUE_WORDS ? &info->bits[i] : &info->more->bits[i - ISSUE_WORDS];
     *(is_destination ? &bits->destinations : &bits->sources) |= bit;
+    if (i < ISSUE_WORDS) info->names[i] |= bit;
     if (is_destination) info->writes = 1;
 }
 
@@ -107,6 +108,7 @@ static void prepare_one(issue_info *row, const kernel_program *program, const in
     row->is_point = (uint8_t)instruction_is_point(instruction);
     row->counted = counted_as(instruction);
     row->copies = copies_of(instruction);
+    row->is_ordered = row->is_barrier || row->serialises || row->copies > COPIES_STARTS;
     row->is_global =
         instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
     for (k = 0; k < instruction->source_count; k++) {
@@ -118,6 +120,22 @@ static void prepare_one(issue_info *row, const kernel_program *program, const in
     for (k = 0; k < instruction->destination_count; k++) name_operand(row, program, &instruction->destinations[k], 1);
     if (row->is_checked) scoreboard_name(row, program->registers + instruction->check, 1);
 }
+
+/* Returns the next_overwrites of an instruction, `info`. */
+static uint8_t overwrites(const issue_info *next, const issue_info *info) {
+    uint32_t i, k, at, other;
+    if (!scoreboard_overwrites(next, info)) return NEXT_OVERWRITES_NOT;
+    for (i = 0; i < next->words; i++) {
+        const issue_word *bits = issue_word_at(next, i, &at);
+        for (k = 0; k < info->words; k++) {
+            const uint64_t written = issue_word_at(info, k, &other)->destinations;
+            if (at == other && (written & (bits->sources | bits->destinations))) return NEXT_WAITS;
+        }
+    }
+    return NEXT_OVERWRITES;
+}
+
+#define SIMPLE_PCS (UINT32_C(1) << 24) /* PCs that have room beside a slot in the item of a pipeline */
 
 issue_info *scoreboard_prepare(const kernel_program *program) {
     const size_t count = program->count + (size_t)1;
@@ -138,10 +156,14 @@ issue_info *scoreboard_prepare(const kernel_program *program) {
         info[i].more = &more[i];
         prepare_one(&info[i], program, &program->instructions[i]);
         words += lanes_quick_prepare(&program->instructions[i], constants, words, &info[i].quick);
+        if (info[i].quick.operation && info[i].unit == UNIT_ALU && info[i].words <= ISSUE_WORDS)
+            info[i].is_simple = SIMPLE_ARITHMETIC;
+        else if (program->instructions[i].opcode == OPCODE_BRA && i < SIMPLE_PCS)
+            info[i].is_simple = SIMPLE_BRANCH;
     }
     info[program->count].quick.constants = constants;
     info[program->count].quick.from[0] = words;
-    for (i = 0; i + 1 < count; i++) info[i].next_overwrites = (uint8_t)scoreboard_overwrites(&info[i + 1], &info[i]);
+    for (i = 0; i + 1 < count; i++) info[i].next_overwrites = overwrites(&info[i + 1], &info[i]);
     return info;
 }
 
@@ -166,7 +188,7 @@ void scoreboard_add(issue_info *info, uint32_t capacity, const kernel_program *p
         prepare_one(&info[i], program, &program->instructions[i]);
     }
     for (i = from ? from - 1 : 0; i + 1 < program->count; i++)
-        info[i].next_overwrites = (uint8_t)scoreboard_overwrites(&info[i + 1], &info[i]);
+        info[i].next_overwrites = overwrites(&info[i + 1], &info[i]);
 }
 
 int scoreboard_move_constants(issue_info *info, uint32_t count, arena *a) {

@@ -76,6 +76,19 @@ enum {
     BOUNDARY_OVERWRITES = 2 /* a store to shared memory whose old value must be saved first (shared_log.h) */
 };
 
+typedef enum next_overwrites {
+    NEXT_OVERWRITES_NOT,
+    NEXT_OVERWRITES,
+    NEXT_WAITS /* the next instruction also names a register that this one writes */
+} next_overwrites;
+
+/* Instructions with a path of their own in the plain form (sm/simple.h). */
+typedef enum simple_kind {
+    SIMPLE_NOT,
+    SIMPLE_ARITHMETIC, /* of the ALU, with a quick form and at most ISSUE_WORDS words of the scoreboard */
+    SIMPLE_BRANCH
+} simple_kind;
+
 /* What issue needs of an instruction, prepared when the kernel is built. The first cache line has the
  * instruction's scoreboard bits and properties. The next has the quick form of its execution. */
 typedef struct issue_info {
@@ -98,9 +111,12 @@ typedef struct issue_info {
     issue_word bits[ISSUE_WORDS]; /* bits of the instruction in these words */
     issue_more_words *more;       /* further words */
     LINE_ALIGNED lanes_quick quick;
-    uint8_t next_overwrites; /* 1: the next instruction overwrites a source of this one */
+    uint8_t next_overwrites; /* next_overwrites: whether the next instruction overwrites a source of this one */
+    uint8_t is_simple;       /* simple_kind */
+    uint8_t is_ordered;      /* 1: memory_order_clear has something to test */
     uint32_t guard;          /* predicate register of its guard; INSTRUCTION_NONE */
     uint32_t guard_negated;
+    uint64_t names[ISSUE_WORDS]; /* sources and destinations of `bits` */
 } issue_info;
 
 /* What gpump_replay needs of an instruction (faults.h). */
@@ -124,6 +140,12 @@ typedef struct executed_instructions {
     uint64_t warp_instructions, thread_instructions;
     uint64_t counted[COUNTED]; /* of these, inserted instructions by counted_kind */
 } executed_instructions;
+
+/* What one run of simple instructions has counted (sm/simple.h). */
+typedef struct simple_counts {
+    uint64_t issued, ended, threads; /* threads: of the instructions that have ended */
+    executed_instructions *executed; /* of the kernel whose blocks are on the SM */
+} simple_counts;
 
 typedef enum kernel_state { KERNEL_WAITING, KERNEL_ACTIVE, KERNEL_DONE } kernel_state;
 

@@ -106,6 +106,10 @@ typedef struct sm {
     uint32_t index;
     uint32_t *waiters; /* linked lists of waiters for L1 lines: the next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
+    uint64_t
+        ahead_end; /* first cycle in which others may look at the SM again (machine/ahead.h, window.h); 0: the next */
+    uint32_t touched[BLOCK_ENTRIES_MAX]; /* blocks with `uncounted` instructions (sm/simple.h) */
+    uint32_t touched_count;
     uint64_t executed_cycle; /* next cycle in which an instruction leaves its unit; 0 before the first cycle */
     gpump_restart *restart;  /* restart points of its warps, which several parts report to (sm/region.h); NULL: kernels
                                 have no regions */

@@ -124,6 +124,7 @@ typedef struct block {
     uint32_t in_flight, atomics;
     uint32_t stores;
     uint32_t registers_pending; /* number of instructions in flight with destinations */
+    uint32_t uncounted;         /* number of instructions of this run that have ended (sm/simple.h) */
     uint64_t reported;          /* mask of the warps of a stopping block whose registers are in the context pipeline */
     uint64_t moved_bytes, sent_bytes;
     uint32_t transfers;     /* number of save or restore requests without acknowledgement */

@@ -16,6 +16,7 @@
 #include "tools/html_page.h"
 #include "tools/policies_parts.h"
 #include "tools/policies_tables.h"
+#include "tools/run_options.h"
 
 typedef struct policies_arguments {
     victim_experiment experiment;
@@ -25,6 +26,7 @@ typedef struct policies_arguments {
     uint32_t form;                                  /* 0: a switch stalls; else context_form + 1 */
     uint32_t shard, shards, merge;
     const char *html, *csv;
+    machine_options machine; /* gpu and config */
 } policies_arguments;
 
 /* The state of the command. */
@@ -41,6 +43,7 @@ typedef struct policies_run {
     victim_show show;
     json_t *rows;   /* of the page */
     uint32_t shown; /* the kernel that the page shows; GPUMP_NONE: none */
+    int stopped;    /* 1: a kernel could not be run, so that there is no table */
     progress bar;
 } policies_run;
 
@@ -56,11 +59,13 @@ static void print_csv(FILE *csv, const victim_experiment *e, const victim_outcom
 
 /* ---- the page ---- */
 
-static json_t *outcome_row(const victim_experiment *e, const victim_outcome *o, uint32_t limit, uint32_t c) {
-    return json_pack("[s,f,s,i,s,f,I,I,i,i,i,i]", victim_experiment_kernel(e->kernel),
-                     (double)o->request_cycle / CLOCK_MHZ, e->cases[c].label, (int)limit,
-                     o->violated ? "late" : "in time", (double)o->start_cycles / CLOCK_MHZ, (json_int_t)o->wasted,
-                     (json_int_t)o->bytes_saved, (int)o->by[0], (int)o->by[1], (int)o->by[2], (int)o->by[3]);
+static json_t *outcome_row(const policies_run *r, const victim_outcome *o, uint32_t limit, uint32_t c) {
+    const victim_experiment *e = &r->e;
+    const double mhz = r->tables.clock_mhz;
+    return json_pack("[s,f,s,i,s,f,I,I,i,i,i,i]", victim_experiment_kernel(e->kernel), (double)o->request_cycle / mhz,
+                     e->cases[c].label, (int)limit, o->violated ? "late" : "in time", (double)o->start_cycles / mhz,
+                     (json_int_t)o->wasted, (json_int_t)o->bytes_saved, (int)o->by[0], (int)o->by[1], (int)o->by[2],
+                     (int)o->by[3]);
 }
 
 /* Writes the page: the shown runs, and a table of all outcomes. Takes over show->about and rows. Returns 0, or -1 with
@@ -99,7 +104,15 @@ static int write_page(const char *path, const victim_experiment *e, victim_show 
 static int make_cases(policies_run *r) {
     const policies_arguments *a = r->arguments;
     policies_tables *t = &r->tables;
+    gpump_gpu gpu;
     uint32_t p, l;
+    r->e.gpu = a->machine.gpu ? a->machine.gpu : "gtx480_shieh";
+    r->e.config = a->machine.config;
+    if (gpump_preset(&gpump_gpu_component, &gpu, r->e.gpu, NULL)) {
+        fprintf(stderr, "minigpu: policies: no GPU is called \"%s\"; minigpu --list presets prints all\n", r->e.gpu);
+        return 2;
+    }
+    t->clock_mhz = gpu.clock_khz / 1000.0;
     memcpy(t->limits, a->limits, sizeof t->limits);
     t->limit_count = a->limit_count;
     t->policy_count = a->policies.count;
@@ -117,7 +130,7 @@ static int make_cases(policies_run *r) {
         for (l = 0; l < t->limit_count; l++) {
             victim_case *one = &r->e.cases[p * t->limit_count + l];
             one->policy = r->names[p];
-            one->limit_cycles = (uint64_t)t->limits[l] * CLOCK_MHZ;
+            one->limit_cycles = (uint64_t)(t->limits[l] * t->clock_mhz);
             one->label = label;
             one->late_price = price ? strtoull(price + 1, NULL, 10) : 0;
             one->switch_stalls = !a->form;
@@ -156,8 +169,9 @@ static int measure_kernel(policies_run *r) {
     char error[LAUNCH_ERROR_BYTES] = "";
     if (!r->arguments->merge) {
         if (!victim_experiment_run(&r->e, r->outcomes, r->errors, &r->own_cycles, error)) return 0;
-        fprintf(stderr, "minigpu: %s\n", error);
-        return 1;
+        r->stopped = 1;
+        fprintf(stderr, "%s%s\n", strncmp(error, "minigpu: ", 9) ? "minigpu: " : "", error);
+        return strncmp(error, "minigpu: --", 11) ? 1 : 2; /* 2: an option's value */
     }
     if (!r->parts.outcomes[k]) {
         fprintf(stderr, "minigpu: no part has kernel %s\n", victim_experiment_kernel(k));
@@ -180,7 +194,7 @@ static int add_kernel(policies_run *r) {
         for (c = 0; c < r->e.case_count; c++) {
             const uint32_t limit = r->tables.limits[c % r->tables.limit_count];
             failed |= row[c].failed != 0;
-            if (r->rows) json_array_append_new(r->rows, outcome_row(&r->e, &row[c], limit, c));
+            if (r->rows) json_array_append_new(r->rows, outcome_row(r, &row[c], limit, c));
             if (r->csv) print_csv(r->csv, &r->e, &row[c], limit, c);
         }
         policies_tables_add(&r->tables, &r->e, row, &r->errors[request]);
@@ -243,7 +257,7 @@ static int run_command(policies_run *r, char **parts, int part_count) {
         if (policies_parts_read(&r->parts, parts[i], &r->e)) return 2;
     status = run_kernels(r);
     progress_unwatch(&r->bar);
-    return status == 2 || r->arguments->shards ? status : finish(r, status);
+    return status == 2 || r->stopped || r->arguments->shards ? status : finish(r, status);
 }
 
 /* ---- options ---- */
@@ -347,6 +361,13 @@ static const option_row policies_rows[] = {
      .offset = offsetof(policies_arguments, experiment.seed),
      .group = EXPERIMENT,
      .text = "Seed of the request times (1)."},
+    {.name = "gpu",
+     .argument = "PRESET",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(policies_arguments, machine) + offsetof(machine_options, gpu),
+     .names = gpump_gpu_preset_name,
+     .group = EXPERIMENT,
+     .text = "The GPU (gtx480_shieh). Deadlines are microseconds of its clock."},
     {.name = "context",
      .argument = "FORM",
      .kind = OPTION_CHOICE,
@@ -404,7 +425,9 @@ static const option_row policies_rows[] = {
      .group = WORK,
      .text = "Writes also one row per kernel, request, policy and deadline."},
     {.name = NULL}};
-static const option_set policies_sets[] = {{policies_rows, 0}, {NULL, 0}};
+/* Of gpu_rows --config alone: --gpu has a default of its own here. */
+static const option_set policies_sets[] = {
+    {policies_rows, 0}, {gpu_rows + 1, offsetof(policies_arguments, machine)}, {NULL, 0}};
 
 static const option_rule policies_rules[] = {
     {"shard merge|csv|html", NULL, "--shard comes without --merge, --csv and --html"},

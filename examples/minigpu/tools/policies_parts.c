@@ -13,10 +13,11 @@
 enum { OUTCOME_WORDS = sizeof(victim_outcome) / 8, ERROR_WORDS = sizeof(victim_drain_error) / 8, HEADING = 4096 };
 
 static void heading(const victim_experiment *e, char text[HEADING]) {
-    size_t length = (size_t)snprintf(
-        text, HEADING,
-        "minigpu policies part, timing model %d, sizes %d %d, requests %u, seed %" PRIu64 ", regions %u, in place %u",
-        GPUMP_MODEL_VERSION, OUTCOME_WORDS, ERROR_WORDS, e->requests, e->seed, e->regions, e->in_place);
+    size_t length = (size_t)snprintf(text, HEADING,
+                                     "minigpu policies part, timing model %d, sizes %d %d, requests %u, seed %" PRIu64
+                                     ", regions %u, in place %u, gpu %s, config %s",
+                                     GPUMP_MODEL_VERSION, OUTCOME_WORDS, ERROR_WORDS, e->requests, e->seed, e->regions,
+                                     e->in_place, e->gpu ? e->gpu : "", e->config ? e->config : "");
     for (uint32_t c = 0; c < e->case_count && length < HEADING; c++)
         length += (size_t)snprintf(text + length, HEADING - length, ", %s %" PRIu64 " %" PRIu64 " %u %u",
                                    e->cases[c].policy, e->cases[c].limit_cycles, e->cases[c].late_price,

@@ -59,17 +59,17 @@ void policies_tables_add(policies_tables *t, const victim_experiment *e, const v
 
 static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
-static void print_row(const cell *c) {
+static void print_row(const policies_tables *t, const cell *c) {
     double blocks = 0;
-    uint32_t t;
-    for (t = 0; t < GPUMP_TECHNIQUES; t++) blocks += c->by[t];
+    uint32_t i;
+    for (i = 0; i < GPUMP_TECHNIQUES; i++) blocks += c->by[i];
     printf(" %.1f | %.1f | %.1f | %.1f | %.1f | %.0f | %.2f | %.0f / %.0f / %.0f", percent(c->violated, c->requests),
            percent(c->warm_violated, c->warm), percent(c->late_truth, c->requests), percent(c->wasted, c->flush),
            percent(c->idle, c->flush), c->waits ? 100 * c->in_use / c->waits : 0,
-           c->requests ? c->start / c->requests / CLOCK_MHZ : 0, percent(c->by[0], blocks), percent(c->by[1], blocks),
-           percent(c->by[2], blocks));
-    for (t = GPUMP_TECHNIQUE_REWIND; gpump_technique_at(t); t++)
-        if (c->by[t] > 0) printf(" / %s %.0f", gpump_technique_at(t)->name, percent(c->by[t], blocks));
+           c->requests ? c->start / c->requests / t->clock_mhz : 0, percent(c->by[0], blocks),
+           percent(c->by[1], blocks), percent(c->by[2], blocks));
+    for (i = GPUMP_TECHNIQUE_REWIND; gpump_technique_at(i); i++)
+        if (c->by[i] > 0) printf(" / %s %.0f", gpump_technique_at(i)->name, percent(c->by[i], blocks));
     printf(" |\n");
 }
 
@@ -90,7 +90,7 @@ static void print_all(const policies_tables *t, const victim_experiment *e) {
     fputs("| policy | limit, us |" COLUMNS "|---|---|" RULE, stdout);
     for (c = 0; c < e->case_count; c++) {
         printf("| %s | %u |", e->cases[c].label, t->limits[c % t->limit_count]);
-        print_row(&t->total[c]);
+        print_row(t, &t->total[c]);
     }
     if (t->drain_blocks > 0)
         printf("\nDrain estimates over %.0f resident blocks, mean error of the truth: own CPI %.1f%%, source of "
@@ -163,7 +163,7 @@ void policies_tables_print(const policies_tables *t, const victim_experiment *e,
     uint32_t l;
     printf("Switches: %s%s. %u requests per kernel, seed %llu; the high-priority kernel alone takes %.2f us.\n\n",
            model, e->in_place ? ", in place" : "", e->requests, (unsigned long long)e->seed,
-           (double)own_cycles / CLOCK_MHZ);
+           (double)own_cycles / t->clock_mhz);
     print_all(t, e);
     print_estimates(t, e);
     print_differences(t, e);

@@ -4,7 +4,6 @@
 
 #include "tools/victim_experiment.h"
 
-#define CLOCK_MHZ 1400u /* gtx480_shieh */
 #define POLICIES_MAX 12
 #define LIMITS_MAX 5
 
@@ -27,6 +26,7 @@ typedef struct policies_tables {
     uint32_t policy_count, limit_count;
     uint32_t oracle;               /* index of the oracle among the policies; GPUMP_NONE */
     double drain[2], drain_blocks; /* errors of drain estimates */
+    double clock_mhz;              /* of the machine */
 } policies_tables;
 
 /* Adds the outcomes of one request of the experiment's kernel. */

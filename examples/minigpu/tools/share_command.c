@@ -104,6 +104,7 @@ static const char *ending(const shared_program *p, const share_counts *c, char *
 }
 
 static int report(sharing *s) {
+    const uint64_t rounds = share_server_common_rounds(s->server);
     uint32_t i;
     int right = 1;
     printf("%-24s %8s %8s %14s  %s\n", "program", "launches", "rounds", "last cycle", "ended with");
@@ -113,7 +114,7 @@ static int report(sharing *s) {
         printf("%-24s %8" PRIu64 " %8" PRIu64 " %14" PRIu64 "  %s\n", s->programs[i].words[0], c->launches, c->rounds,
                c->end_cycle, ending(&s->programs[i], c, text, sizeof text, &right));
     }
-    printf("%" PRIu64 " rounds had kernels of several programs.\n", share_server_common_rounds(s->server));
+    printf("%" PRIu64 " round%s had kernels of several programs.\n", rounds, rounds == 1 ? "" : "s");
     no_effect_report(&s->arguments, &s->effects, stderr);
     return right ? EXIT_RIGHT : EXIT_WRONG;
 }

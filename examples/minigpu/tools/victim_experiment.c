@@ -135,7 +135,8 @@ static machine *build(const victim_experiment *e, uint32_t number, int alone, la
         }
     }
     machine_options_default(&options);
-    options.gpu = "gtx480_shieh";
+    options.gpu = e->gpu ? e->gpu : "gtx480_shieh";
+    options.config = e->config;
     for (c = 0; c < e->case_count && !alone; c++)
         if (e->cases[c].context_form)
             options.context_form = e->cases[c].context_form; /* makes the machine run the analyses */

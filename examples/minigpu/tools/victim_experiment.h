@@ -77,7 +77,9 @@ typedef struct victim_show {
 
 typedef struct victim_experiment {
     const char *kernels_dir;
-    uint32_t kernel; /* index into Table 4.2 */
+    const char *gpu;    /* a preset; NULL: gtx480_shieh */
+    const char *config; /* numbers of the machine, as machine_options.config; NULL: the preset's */
+    uint32_t kernel;    /* index into Table 4.2 */
     uint32_t requests;
     uint64_t seed;
     uint32_t parallel; /* processes at the same time */

@@ -1,0 +1,276 @@
+/* simple: simple instructions (lanes_quick.h) and branches in the plain form for PTX, where sources are held by time
+ * (machine.sources_timed).
+ *
+ * Such an instruction has no record. Its place in the pipeline of its unit has the warp's slot, the PC and the lanes
+ * that execute it. One function does what issue does for it, and one what commit does. While an SM runs ahead of the
+ * others, or through a window, nobody else looks at it. pipeline_run_simple therefore runs the cycles in which nothing
+ * but simple instructions and control instructions has work in a loop of its own, and adds up what it counts.
+ *
+ * This file is a part of pipeline.c, whose functions it calls. */
+#ifndef MINIGPU_SIMPLE_H
+#define MINIGPU_SIMPLE_H
+
+#define SIMPLE_ISSUE static __attribute__((noinline))
+
+SM_INLINE void take_control(machine *m, sm *s, simple_counts *counts);
+static void take_sources(machine *m, sm *s);
+static void take_fetched(const machine *m, sm *s);
+static void find_executed_cycle(sm *s);
+
+/* ---- issue ---- */
+
+/* What simple instructions and branches have in common at issue. */
+SM_INLINE void enter_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot, pipe_stage *stage, uint32_t item,
+                            uint32_t active) {
+    const uint64_t now = s->now;
+    pipe_entry *entry = pipe_put(stage, now + s->pipes[PIPE_OPERANDS].length, item);
+    entry->with = active;
+    if (entry->cycle < s->executed_cycle) s->executed_cycle = entry->cycle;
+    s->records_left--;
+    s->progress_cycle = now;
+    s->scheduler_last[scheduler] = slot;
+    s->scheduler_free[scheduler] = now + m->config.issue_interval;
+}
+
+/* Returns whether scoreboard and memory order let an instruction issue. */
+static inline int simple_clear(const warp *w, const issue_info *info) {
+    uint64_t conflicts = w->scoreboard[info->word[0]].pending & info->names[0];
+    if (info->words > 1) conflicts |= w->scoreboard[info->word[1]].pending & info->names[1];
+    if (info->words > ISSUE_WORDS) conflicts |= !scoreboard_clear(w, info);
+    return !conflicts && (!info->is_ordered || memory_order_clear(w, info, 0));
+}
+
+/* The next instruction of the warp, `next`, is looked at after a simple one, `info`. */
+SM_INLINE void see_after_simple(machine *m, sm *s, warp *w, uint32_t slot, const issue_info *info,
+                                const issue_info *next) {
+    if (pipeline_runs_past_end(m, w, next)) return;
+    hold_sources(s, w, info, next);
+    s->slot_info[slot] = next;
+    if (next->unit != UNIT_ALU) {
+        s->unit_slots[UNIT_ALU] &= ~BIT(slot);
+        s->unit_slots[next->unit] |= BIT(slot);
+    }
+    if (w->sources_until > s->now || !simple_clear(w, next)) s->clear &= ~BIT(slot);
+}
+
+/* The lanes come last: to the compiler their stores may change anything. */
+SIMPLE_ISSUE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot, const issue_info *info) {
+    const uint32_t index = s->slot_warp[slot];
+    warp *w = &m->warps[index];
+    block *b = &m->blocks[w->block];
+    simt_entry *top = &w->stack.entries[w->stack.depth - 1];
+    const uint32_t active = guarded(info, top->mask, predicates_of(m, index)), pc = top->pc;
+    const issue_info *next = info + 1;
+    top->pc = pc + 1;
+    if (top->pc == top->reconvergence) {
+        simt_go(&w->stack, pc + 1);
+        next = &w->program[simt_top(&w->stack)->pc];
+    }
+    enter_simple(m, s, scheduler, slot, &s->pipes[PIPE_ALU], pc << SLOT_BITS | slot, active);
+    w->sequence++;
+    w->in_flight++;
+    b->in_flight++;
+    b->registers_pending++;
+    w->scoreboard[info->word[0]].pending |= info->bits[0].destinations;
+    if (info->words > 1) w->scoreboard[info->word[1]].pending |= info->bits[1].destinations;
+    if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
+    see_after_simple(m, s, w, slot, info, next);
+    if (active)
+        lanes_quick_execute(&info->quick, active, s->registers + w->register_base, predicates_of(m, index));
+}
+
+/* The warp's next instruction is known, and fetched, when the branch has committed. */
+SM_INLINE void issue_branch(machine *m, sm *s, uint32_t scheduler, uint32_t slot, const issue_info *info) {
+    const uint32_t index = s->slot_warp[slot];
+    warp *w = &m->warps[index];
+    const simt_entry *top = simt_top(&w->stack);
+    enter_simple(m, s, scheduler, slot, &s->pipes[PIPE_CONTROL], BRANCH_FLAG | top->pc << SLOT_BITS | slot,
+                 guarded(info, top->mask, predicates_of(m, index)));
+    s->unit_free[UNIT_CONTROL] = s->now + 1;
+    if (s->units_free < s->now + 1) s->units_free = s->now + 1;
+    w->sequence++;
+    w->in_flight++;
+    m->blocks[w->block].in_flight++;
+    s->fetched &= ~BIT(slot);
+    gpump_warp_gate_close(&w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+}
+
+/* Counts instructions of a kernel that have issued. */
+static inline void count_issued(sm *s, uint32_t kernel, uint64_t count) {
+    s->statistics.issued += count;
+    gpump_meter_report_issued(s->meter, kernel + 1, count);
+}
+
+/* An instruction issues in a cycle in which others may have work, too. Returns whether it occupies a unit that all
+ * schedulers share. */
+static int issue_alone(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
+    const issue_info *info = s->slot_info[slot];
+    const int is_branch = info->is_simple == SIMPLE_BRANCH;
+    if (is_branch)
+        issue_branch(m, s, scheduler, slot, info);
+    else
+        issue_simple(m, s, scheduler, slot, info);
+    count_issued(s, m->blocks[m->warps[s->slot_warp[slot]].block].kernel, 1);
+    return is_branch;
+}
+
+/* ---- commit ---- */
+
+/* Counts an instruction that has ended. counts: of this run; NULL: it is counted at once. */
+SM_INLINE void end_simple(const machine *m, sm *s, warp *w, block *b, const issue_info *info, uint32_t active,
+                          simple_counts *counts) {
+    if (!counts) {
+        count_ended(s, w, b, info, active);
+        return;
+    }
+    w->in_flight--;
+    b->in_flight--;
+    b->registers_pending -= info->writes;
+    counts->ended++;
+    counts->threads += active == UINT32_MAX ? LANES : gpump_bits_count64(active);
+    counts->executed->counted[info->counted]++;
+    if (!b->uncounted++) s->touched[s->touched_count++] = (uint32_t)(b - m->blocks);
+}
+
+/* Arithmetic without a record that is due commits. */
+SM_INLINE void commit_due(machine *m, sm *s, pipe_stage *stage, simple_counts *counts) {
+    while (stage->due <= s->now) {
+        const pipe_entry entry = pipe_first(stage);
+        const uint32_t slot = entry.item % WARP_SLOTS_MAX;
+        const issue_info *info;
+        block *b;
+        warp *w;
+        pipe_drop(stage);
+        s->records_left++;
+        if (entry.item == NONE) continue; /* the instruction was squashed */
+        w = &m->warps[s->slot_warp[slot]];
+        b = &m->blocks[w->block];
+        info = &w->program[entry.item >> SLOT_BITS];
+        w->scoreboard[info->word[0]].pending &= ~info->bits[0].destinations;
+        if (info->words > 1) scoreboard_release_destinations(w, info);
+        end_simple(m, s, w, b, info, entry.with, counts);
+        if (!(s->clear >> slot & 1) && w->sources_until <= s->now && simple_clear(w, s->slot_info[slot]))
+            s->clear |= BIT(slot);
+        if (!b->in_flight) pipeline_block_may_be_done(m, s, b);
+    }
+}
+
+static __attribute__((cold)) void nests_too_deep(machine *m, uint32_t warp_index, const issue_info *info) {
+    in_flight r;
+    r.block = m->warps[warp_index].block;
+    r.warp = warp_index;
+    r.instruction = info->instruction;
+    wrong(m, &r, too_deep);
+}
+
+/* A branch without a record commits. */
+SM_INLINE void commit_branch(machine *m, sm *s, uint32_t item, uint32_t active, simple_counts *counts) {
+    const uint32_t slot = item % WARP_SLOTS_MAX, index = s->slot_warp[slot];
+    warp *w = &m->warps[index];
+    block *b = &m->blocks[w->block];
+    const issue_info *info, *next;
+    s->records_left++;
+    if (item == NONE) return; /* the branch was squashed */
+    info = &w->program[(item & ~BRANCH_FLAG) >> SLOT_BITS];
+    gpump_warp_gate_open(&w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+    if (simt_branch(&w->stack, active, info->instruction->target, info->instruction->reconvergence))
+        nests_too_deep(m, index, info);
+    end_simple(m, s, w, b, info, active, counts);
+    next = &w->program[simt_top(&w->stack)->pc];
+    if (!pipeline_runs_past_end(m, w, next)) see_next(s, w, slot, next);
+    if (!gate_calling(w)) pipe_put(&s->pipes[PIPE_FETCH], s->now, index);
+    if (!b->in_flight) pipeline_block_may_be_done(m, s, b);
+}
+
+/* ---- cycles without other work ---- */
+
+/* The next cycle in which an SM has work in a stage of memory instructions or of a unit for unusual arithmetic; NEVER.
+ * The SM has no misses in its queues and no contexts that move. */
+static uint64_t next_but_simple(const machine *m, const sm *s) {
+    static const uint8_t others[] = {PIPE_OPERANDS, PIPE_SFU,    PIPE_DIVIDE, PIPE_DOUBLE,
+                                     PIPE_CONSTANT, PIPE_SHARED, PIPE_L1};
+    uint64_t next = memory_path_next(m, s);
+    uint32_t i;
+    for (i = 0; i < sizeof others; i++)
+        if (s->pipes[others[i]].due < next) next = s->pipes[others[i]].due;
+    return next;
+}
+
+/* Issues in one cycle. Returns whether the next cycle has work at issue. *simple: 0 when another instruction has
+ * issued. */
+SM_INLINE int issue_cycle(machine *m, sm *s, simple_counts *counts, int *simple) {
+    const uint64_t ready = warp_scheduler_ready(s);
+    const uint32_t schedulers = m->config.gpu.schedulers;
+    uint32_t scheduler = s->first_scheduler, left;
+    uint64_t open;
+    *simple = 1;
+    if (!ready) return 0;
+    open = ready & ~without_unit(m, s);
+    for (left = schedulers; left && open; left--, scheduler = scheduler + 1 < schedulers ? scheduler + 1 : 0) {
+        const uint64_t candidates = open & s->scheduler_slots[scheduler];
+        const issue_info *info;
+        uint32_t slot;
+        if (!candidates || s->scheduler_free[scheduler] > s->now || !s->records_left) continue;
+        slot = warp_scheduler_pick(m, s, scheduler, candidates);
+        info = s->slot_info[slot];
+        if (info->is_simple == SIMPLE_ARITHMETIC) {
+            issue_simple(m, s, scheduler, slot, info);
+            counts->issued++;
+            continue;
+        }
+        if (info->is_simple) {
+            issue_branch(m, s, scheduler, slot, info);
+            counts->issued++;
+        } else {
+            issue(m, s, scheduler, slot);
+            *simple = 0;
+        }
+        open = ready & ~without_unit(m, s);
+    }
+    return (warp_scheduler_ready(s) & ~(memory_path_has_room(m, s) ? 0 : ready & s->unit_slots[UNIT_MEMORY])) != 0;
+}
+
+/* Adds what a run has counted to the counts of kernel, SM and blocks. */
+static void add_counts(const machine *m, sm *s, uint32_t kernel, const simple_counts *counts) {
+    uint32_t i;
+    count_issued(s, kernel, counts->issued);
+    counts->executed->warp_instructions += counts->ended;
+    counts->executed->thread_instructions += counts->threads;
+    for (i = 0; i < s->touched_count; i++) {
+        block *b = &m->blocks[s->touched[i]];
+        gpump_sm_report_executed(s->gpump, b->ref, b->uncounted);
+        b->uncounted = 0;
+    }
+    s->touched_count = 0;
+}
+
+void pipeline_run_simple(machine *m, sm *s, uint64_t end) {
+    const uint32_t kernel = m->blocks[m->warps[s->slot_warp[gpump_bits_lowest64(s->occupied)]].block].kernel;
+    simple_counts counts = {0, 0, 0, &s->executed[kernel]};
+    uint64_t now = s->wake, other = next_but_simple(m, s);
+    int simple;
+    if (s->kernel_resident[kernel] != s->resident) return;
+    while (now < end && now < other && !(s->ended_count | s->failure.failed)) {
+        s->now = now;
+        take_control(m, s, &counts);
+        commit_due(m, s, &s->pipes[PIPE_ALU], &counts);
+        take_sources(m, s);
+        take_fetched(m, s);
+        if (issue_cycle(m, s, &counts, &simple)) {
+            now++;
+        } else {
+            now = NEVER;
+            if (s->pipes[PIPE_ALU].due < now) now = s->pipes[PIPE_ALU].due;
+            if (s->pipes[PIPE_CONTROL].due < now) now = s->pipes[PIPE_CONTROL].due;
+            if (s->pipes[PIPE_SOURCES].due < now) now = s->pipes[PIPE_SOURCES].due;
+            if (s->pipes[PIPE_FETCH].due < now) now = s->pipes[PIPE_FETCH].due;
+        }
+        if (!simple) other = next_but_simple(m, s);
+        if (other < now) now = other;
+    }
+    s->wake = now;
+    find_executed_cycle(s);
+    add_counts(m, s, kernel, &counts);
+}
+
+#endif
