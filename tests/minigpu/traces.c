@@ -543,6 +543,7 @@ static void run_list(uint32_t regions) {
     launch_file_free(&launch);
 }
 
+/* A list of more kernels than have their readers at hand runs alone, and with regions of both kinds. */
 static void kernels_of_a_list_are_read_anew(void **state) {
     char names[KERNELS * 16 + 1] = "";
     uint32_t i;
