@@ -5905,9 +5905,10 @@ GPUMP_API uint32_t gpump_partition_rate(const gpump_partition_config *config, co
 GPUMP_API int gpumpi_partition_fits(const gpump_partition_request *request, const uint32_t *blocks);
 /* Decides the blocks and limits of each kernel by a policy and writes them to shares[request->count]. Algorithm 1 of
  * Lin 4.5.2 is policy "ccbp". When the policy gives no block to any kernel, as crisp and even do where an SM does not
- * hold one block of each, the shares are those of leftover: kernels without blocks would never end. GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG;
- * GPUMP_ERROR_REFUSED: the result of a host's own policy does not fit. Cost: ccbp takes 100 steps per kernel and number
- * of blocks; crisp tries every combination. */
+ * hold one block of each, the shares are those of leftover: kernels without blocks would never end.
+ * GPUMP_ERROR_ARGUMENT, also for a kernel whose block fits no SM; GPUMP_ERROR_CONFIG; GPUMP_ERROR_REFUSED: the result
+ * of a host's own policy does not fit. Cost: ccbp takes 100 steps per kernel and number of blocks; crisp tries every
+ * combination. */
 GPUMP_API gpump_result gpump_partition_decide(const gpump_partition_policy *policy,
                                               const gpump_partition_request *request, gpump_partition_share *shares,
                                               gpump_diag *diag);

@@ -22,6 +22,7 @@
 #include "sm/front_end.h"
 #include "sm/gate.h"
 #include "sm/pipeline.h"
+#include "tools/report.h"
 
 #if defined(__has_feature)
 #define IS_SANITIZED __has_feature(address_sanitizer)
@@ -146,7 +147,7 @@ static void all_versions_run_with_all_instructions(void **state) {
 }
 
 static void pack(const char *from, const char *to, int zstd) {
-    static uint8_t text[1u << 20], packed[1u << 20];
+    static uint8_t text[4u << 20], packed[4u << 20];
     char path[128];
     size_t bytes, out = 0;
     FILE *file;
@@ -207,6 +208,50 @@ static void packed_traces_are_the_same(void **state) {
             while ((b = trace_kernel_block(&k, n, error))) trace_block_free(b), n++;
         trace_kernel_close(&k);
         assert_non_null(strstr(error, "truncated"));
+    }
+}
+
+/* Writes lines of so many bytes in all. The last one has no end. */
+static void write_text(uint32_t bytes, uint32_t seed) {
+    FILE *file = new_file("kernel-1.traceg");
+    uint32_t left = 0, random = seed;
+    for (; bytes; bytes--, left--) {
+        if (!left) {
+            random = random * 1664525u + 1013904223u;
+            left = random >> 8 & 15 ? random >> 16 & 255 : random >> 16 & 8191;
+            left = left < bytes ? left + 1 : bytes;
+        }
+        fputc(left == 1 && bytes > 1 ? '\n' : 'a' + (int)(bytes % 26), file);
+    }
+    fclose(file);
+}
+
+/* A plain file is mapped piece by piece, a packed one is read: both have the same lines, at whatever byte a piece ends.
+ */
+static void lines_of_plain_and_packed_files_are_the_same(void **state) {
+    static const uint32_t bytes[] = {1, 4096, 65536, (1u << 20) + 65536, (1u << 20) + 65537, 3000000};
+    uint32_t i, n;
+    (void)state;
+    for (i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        trace_text *files[2];
+        char path[128], *lines_of[2];
+        size_t lengths[2];
+        write_text(bytes[i], i);
+        pack("kernel-1.traceg", "kernel-1.traceg.zst", 1);
+        for (n = 0; n < 2; n++) {
+            path_of(path, n ? "kernel-1.traceg.zst" : "kernel-1.traceg");
+            assert_non_null(files[n] = trace_text_open(path));
+        }
+        do {
+            for (n = 0; n < 2; n++) lines_of[n] = trace_text_line(files[n], &lengths[n]);
+            assert_int_equal(lines_of[0] == NULL, lines_of[1] == NULL);
+            if (lines_of[0]) assert_int_equal(lengths[0], lengths[1]);
+            if (lines_of[0]) assert_memory_equal(lines_of[0], lines_of[1], lengths[0] + 1);
+            assert_int_equal(trace_text_number(files[0]), trace_text_number(files[1]));
+            assert_int_equal(trace_text_is_cut(files[0]), trace_text_is_cut(files[1]));
+        } while (lines_of[0]);
+        for (n = 0; n < 2; n++) assert_null(trace_text_error(files[n]));
+        for (n = 0; n < 2; n++) trace_text_close(files[n]);
     }
 }
 
@@ -465,6 +510,81 @@ static void memory_does_not_depend_on_the_length(void **state) {
     large = memory_of_run("kernel-1.traceg");
     write_trace("kernel-1.traceg", 5);
     if (!IS_SANITIZED && large > small + 4096) fail_msg("%ld KB became %ld KB", small, large);
+}
+
+#define KERNELS 20u
+
+/* Runs a list of many kernels, twice as one process, whose blocks go back or are switched every 300 cycles. What a
+ * kernel needs to be read is freed at its end, and made anew: its instructions keep their places in the program. */
+static void run_list(uint32_t regions) {
+    machine_options options;
+    launch_file launch;
+    uint32_t i;
+    machine *m;
+    int ended;
+    machine_options_default(&options);
+    options.regions = regions;
+    m = build(&launch, "list.yaml", &options);
+    while ((ended = machine_run(m, m->now + 300)) == 0)
+        for (i = 0; i < m->sm_count; i++)
+            if (m->sms[i]->resident && !m->sms[i]->stopping)
+                preemption_request(m, m->sms[i], regions ? GPUMP_TECHNIQUE_REWIND : GPUMP_TECHNIQUE_SWITCH, 0, 0);
+    if (ended < 0) fail_msg("%u: %s", regions, m->error);
+    assert_int_equal(m->kernel_count, KERNELS);
+    assert_int_equal(m->runs[0].ended, 2);
+    for (i = 0; i < KERNELS; i++) {
+        const trace_kernel *trace = m->kernels[i].launch->trace;
+        assert_null(trace->reading);
+        assert_null(trace->spare);
+        assert_int_equal(trace->program.count, m->kernels[0].launch->trace->program.count);
+        if (!regions) assert_int_equal(m->kernels[i].warp_instructions, 2 * lines);
+    }
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+/* A list of more kernels than have their readers at hand runs alone, and with regions of both kinds. */
+static void kernels_of_a_list_are_read_anew(void **state) {
+    char names[KERNELS * 16 + 1] = "";
+    uint32_t i;
+    FILE *file;
+    (void)state;
+    write_trace("kernel-1.traceg", 5);
+    for (i = 0; i < KERNELS; i++) strcat(names, "kernel-1.traceg\n");
+    write_list("kernelslist.g", names);
+    file = new_file("list.yaml");
+    fprintf(file, "processes:\n  - repeat: 2\n    traces: kernelslist.g\n");
+    fclose(file);
+    for (i = 0; i < 3; i++) run_list(i == 0 ? TRACE_REGIONS_NONE : i == 1 ? (uint32_t)TRACE_REGIONS_SPARSE : 5u);
+}
+
+/* A truncated trace ends the run with an error: the report says which kernels have ended. */
+static void kernels_that_ended_before_an_error_are_reported(void **state) {
+    char path[128], report[8192] = "";
+    machine_options options;
+    run_result result;
+    launch_file launch;
+    FILE *file;
+    (void)state;
+    write_trace("kernel-1.traceg", 5);
+    write_trace("kernel-2.traceg", 5);
+    path_of(path, "kernel-2.traceg");
+    assert_int_equal(truncate(path, 30000), 0);
+    write_list("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n");
+    machine_options_default(&options);
+    memset(&result, 0, sizeof result);
+    result.machine = build(&launch, "kernelslist.g", &options);
+    result.launch = &launch;
+    assert_int_equal(machine_run((machine *)(uintptr_t)result.machine, NEVER), -1);
+    assert_non_null(strstr(result.machine->error, "truncated"));
+    assert_non_null(file = fmemopen(report, sizeof report, "w"));
+    report_text(&result, file);
+    fclose(file);
+    assert_non_null(strstr(report, "  ended, not checked\n"));
+    assert_non_null(strstr(report, "  not ended\n"));
+    machine_free((machine *)(uintptr_t)result.machine);
+    launch_file_free(&launch);
+    (void)remove(path);
 }
 
 /* SMs that advance on several threads come to the same bits: of cycles, preemptions and the SM. (All device
@@ -1034,8 +1154,9 @@ static int make_folder(void **state) {
 }
 
 static int remove_folder(void **state) {
-    static const char *const names[] = {"kernel-1.traceg", "kernel-1.traceg.xz", "kernel-1.traceg.zst", "kernelslist.g",
-                                        "bad.traceg",      "half.traceg.xz",     "half.traceg.zst"};
+    static const char *const names[] = {"kernel-1.traceg", "kernel-1.traceg.xz", "kernel-1.traceg.zst",
+                                        "kernelslist.g",   "bad.traceg",         "half.traceg.xz",
+                                        "half.traceg.zst", "list.yaml",          "kernel-1.traceg.zst_half"};
     char path[128];
     uint32_t i;
     (void)state;
@@ -1056,6 +1177,9 @@ int main(void) {
         cmocka_unit_test(warps_that_a_block_does_not_list_have_ended),
         cmocka_unit_test(threads_of_traces_give_the_same_bits),
         cmocka_unit_test(memory_does_not_depend_on_the_length),
+        cmocka_unit_test(lines_of_plain_and_packed_files_are_the_same),
+        cmocka_unit_test(kernels_of_a_list_are_read_anew),
+        cmocka_unit_test(kernels_that_ended_before_an_error_are_reported),
         cmocka_unit_test(a_block_without_instructions_ends),
         cmocka_unit_test(local_memory_lies_word_by_word),
         cmocka_unit_test(regions_end_where_a_read_word_is_overwritten),

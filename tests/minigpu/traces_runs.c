@@ -21,8 +21,8 @@
 
 static char path[] = "/tmp/gpump_runs_XXXXXX.traceg";
 static uint64_t number; /* of the line that is written */
-static uint32_t odd_blocks =
-    1; /* how many depart, one after the other: with two, the second one is what is followed then */
+/* How many depart, one after the other: with two, the second one is what is followed then. */
+static uint32_t odd_blocks = 1;
 static int is_loop; /* 1: all lines are one instruction, which reads what the line before it has written */
 
 /* ---- text ---- */

@@ -50,6 +50,8 @@ static uint32_t process_of(launch_file *launch, uint64_t stream) {
     return i;
 }
 
+#define KERNELS_AT_HAND 16u /* of which the reader is kept from the first look at the trace on */
+
 /* Adds the kernel of a trace. process: GPUMP_NONE: its stream's; `space`: kernels of one space share their memory. */
 static int add_kernel(launch_file *launch, const char *path, uint32_t process, uint32_t space, launch_place place,
                       char error[LAUNCH_ERROR_BYTES]) {
@@ -65,6 +67,7 @@ static int add_kernel(launch_file *launch, const char *path, uint32_t process, u
         k->footprint_place = place;
     *read_path = strdup(path);
     if (trace_kernel_open(trace, path, launch->kernel_count, launch->trace_map, error)) return -1;
+    if (launch->kernel_count > KERNELS_AT_HAND) trace_kernel_release(trace);
     trace->space = space;
     memcpy(k->grid, trace->grid, sizeof k->grid);
     memcpy(k->block, trace->block, sizeof k->block);

@@ -1355,9 +1355,19 @@ static uint64_t next_of_parts(machine *m, uint64_t next) {
     return next;
 }
 
+/* Returns whether a part wants a turn in cycles in which no block has ended. The cursor of traces wants none. */
+static int parts_take_turns(const machine *m) {
+    const part *const *p;
+    for (p = m->parts; *p; p++)
+        if ((*p)->turn || (*p)->next || (*p)->before_arrivals || (*p)->kernels_have_come || (*p)->before_placing ||
+            (*p)->sms_have_run)
+            return 1;
+    return 0;
+}
+
 static int run(machine *m, uint64_t until, team *team) {
     sm_cycle_form *const cycle = sm_form_choose(m);
-    const int ahead = ahead_is_possible(m), alone = !*m->parts && !m->window_cycles;
+    const int turns = parts_take_turns(m), ahead = ahead_is_possible(m), alone = !turns && !m->window_cycles;
     const uint64_t stop = until < m->stop_cycle ? until : m->stop_cycle;
     uint64_t arrival = 0, placing = NEVER;
     while (!m->failed) {
@@ -1365,7 +1375,7 @@ static int run(machine *m, uint64_t until, team *team) {
         int awaited, skips; /* 1: cycles without work are skipped */
         if (m->now >= m->stop_cycle) return 1;
         if (m->now >= until) return 0;
-        if (m->now >= arrival || m->dispatch_needed || m->window_cycles || *m->parts) { /* else no block has ended */
+        if (m->now >= arrival || m->dispatch_needed || m->window_cycles || turns) { /* else no block has ended */
             turns_of_parts(m);
             arrival = dispatcher_kernels(m);
             PARTS_TELL(m, kernels_have_come, (m));

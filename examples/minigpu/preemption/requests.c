@@ -295,6 +295,8 @@ void preemption_make_room(machine *m, uint32_t kernel_index) {
     }
 }
 
+#define CONTEXT_SPACES 4096u /* of a pool at most: for kernels that run at a time, which are one of each process */
+
 int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char error[LAUNCH_ERROR_BYTES]) {
     gpump_context_pool_config config;
     gpump_diag diag;
@@ -302,7 +304,7 @@ int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char 
     void *memory;
     memset(&config, 0, sizeof config);
     memset(&diag, 0, sizeof diag);
-    config.kernels = m->kernel_count;
+    config.kernels = m->kernel_count < CONTEXT_SPACES ? m->kernel_count : CONTEXT_SPACES;
     config.contexts = contexts_per_kernel;
     config.context_bytes = m->context_stride;
     if (gpump_bytes(&gpump_context_pool_component, &config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);

@@ -16,12 +16,6 @@
 #define TRACE_COMPARED_BYTES 512u /* that a line which is compared may have: beginning, address and pattern */
 #define FEW_LANES 8u              /* whose addresses are read as fast as their pattern is found */
 
-typedef struct trace_key {
-    uint64_t hash;        /* 0: free */
-    uint32_t instruction; /* index in the program */
-    uint32_t unused;
-} trace_key;
-
 /* Sums over the lanes of a mask. */
 typedef struct mask_weights {
     uint32_t weights, lane_weights; /* of the lanes' weights, and of the same times the lane */
@@ -104,8 +98,8 @@ struct trace_instructions {
     char mask_text[MASK_END - MASK_FROM]; /* the last mask that was read, and what it means */
     uint32_t mask;
     mask_weights weights;
-    uint32_t boundaries[TRACE_BOUNDARY_SHORT + 1]; /* index in the program, plus 1; 0: not there yet */
-    trace_key keys[KEYS]; /* what the instructions of the program were made from: a hash table */
+    uint32_t key_count;  /* places of `keys`: a power of two, at least twice the program's instructions */
+    uint32_t keys[KEYS]; /* instruction of a hash (trace_kernel.hashes), plus 1: a hash table; 0: free */
     line_beginning beginnings[BEGINNINGS];
     register_tags registers[SASS_REGISTERS + 1];
     mask_weights of_bytes[LANES / 8][256]; /* weights of 8 lanes each */
@@ -136,12 +130,37 @@ static mask_weights weights_of(const struct trace_instructions *reading, uint32_
     return sum;
 }
 
+#define FIRST_KEYS 256u
+
+/* Returns the place of a hash among the keys, or the free one for it. */
+static uint32_t *key_of(const trace_kernel *k, uint64_t hash) {
+    struct trace_instructions *reading = k->reading;
+    uint32_t at = (uint32_t)(hash >> 40) & (reading->key_count - 1);
+    while (reading->keys[at] && k->hashes[reading->keys[at] - 1] != hash) at = (at + 1) & (reading->key_count - 1);
+    return &reading->keys[at];
+}
+
+/* Makes keys for the program's instructions and one more. A small table touches few pages. */
+static void make_keys(trace_kernel *k) {
+    struct trace_instructions *reading = k->reading;
+    uint32_t i, wanted = reading->key_count ? reading->key_count : FIRST_KEYS;
+    while (wanted < KEYS && wanted < 2 * (k->program.count + 1)) wanted *= 2;
+    if (wanted == reading->key_count) return;
+    memset(reading->keys, 0, reading->key_count * sizeof *reading->keys);
+    reading->key_count = wanted;
+    for (i = 0; i < k->program.count; i++)
+        if (k->hashes[i]) *key_of(k, k->hashes[i]) = i + 1;
+}
+
 int trace_instructions_open(trace_kernel *k) {
-    void *place = mmap(NULL, sizeof *k->reading, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                       -1, 0); /* most of it is never touched */
+    void *place;
+    if (k->reading) return 0;
+    place = mmap(NULL, sizeof *k->reading, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                 0); /* most of it is never touched */
     if (place == MAP_FAILED) return -1;
     k->reading = (struct trace_instructions *)place;
     weigh_bytes(k->reading);
+    make_keys(k);
     memset(k->reading->mask_text, '0', sizeof k->reading->mask_text); /* the text of mask 0 */
     return 0;
 }
@@ -185,14 +204,25 @@ static uint64_t hash_line(uint64_t pc, const sass_line *l) {
     return hash ? hash : 1;
 }
 
+/* Keeps the hash of the program's next instruction, for keys that are made anew; 0: it has none. Returns -1 when memory
+ * is out. */
+static int keep_hash(trace_kernel *k, uint64_t hash) {
+    const uint32_t count = k->program.count;
+    if (!(count & (count - 1)) && (!count || count >= 64)) { /* it is full */
+        uint64_t *more = (uint64_t *)realloc(k->hashes, (count ? 2 * (size_t)count : 64) * sizeof *more);
+        if (!more) return -1;
+        k->hashes = more;
+    }
+    k->hashes[count] = hash;
+    return 0;
+}
+
 /* Returns the number of an instruction in the program, which gets it when it is new; GPUMP_NONE with the error set. */
 static uint32_t find_instruction(trace_kernel *k, line_reader *r, uint64_t pc, const sass_line *l) {
-    trace_key *const keys = k->reading->keys;
     const uint64_t hash = hash_line(pc, l);
-    uint32_t at = (uint32_t)(hash >> 40) % KEYS, i, n;
+    uint32_t *key = key_of(k, hash), i, n;
     instruction *out;
-    for (; keys[at].hash; at = (at + 1) % KEYS)
-        if (keys[at].hash == hash) return keys[at].instruction;
+    if (*key) return *key - 1;
     if (k->program.count == TRACE_PROGRAM_INSTRUCTIONS) {
         trace_words_fail(r, "the kernel has more than %u different instructions", TRACE_PROGRAM_INSTRUCTIONS);
         return GPUMP_NONE;
@@ -213,9 +243,13 @@ static uint32_t find_instruction(trace_kernel *k, line_reader *r, uint64_t pc, c
             }
             if (number >= k->registers) k->registers = number + 1;
         }
-    keys[at].hash = hash;
-    keys[at].instruction = k->program.count;
-    return k->program.count++;
+    if (keep_hash(k, hash)) {
+        trace_words_fail(r, "out of memory");
+        return GPUMP_NONE;
+    }
+    *key = ++k->program.count;
+    make_keys(k);
+    return k->program.count - 1;
 }
 
 /* ---- tags ---- */
@@ -554,7 +588,7 @@ static int find_program_instruction(trace_kernel *k, line_reader *r, line_beginn
 
 /* Adds a boundary to the warp, which is no instruction of the traced program. Returns -1 with the error set. */
 static int push_boundary(trace_kernel *k, line_reader *r, trace_block *b, trace_boundary kind) {
-    uint32_t *index = &k->reading->boundaries[kind];
+    uint32_t *index = &k->boundaries[kind];
     trace_step *step = push_step(b);
     if (!step) return trace_words_fail(r, "out of memory");
     if (!*index) {
@@ -562,6 +596,7 @@ static int push_boundary(trace_kernel *k, line_reader *r, trace_block *b, trace_
         if (k->program.count == TRACE_PROGRAM_INSTRUCTIONS)
             return trace_words_fail(r, "the kernel has more than %u different instructions",
                                     TRACE_PROGRAM_INSTRUCTIONS);
+        if (keep_hash(k, 0)) return trace_words_fail(r, "out of memory");
         memset(out, 0, sizeof *out);
         out->opcode = OPCODE_BOUNDARY;
         out->unit = UNIT_ALU;

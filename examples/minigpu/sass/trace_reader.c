@@ -308,6 +308,11 @@ trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRA
     int found = 1;
     r.k = k;
     r.error = error;
+    r.line = r.at = "";
+    if (trace_instructions_open(k)) {
+        trace_words_fail(&r, "out of memory");
+        return NULL;
+    }
     if ((!k->text || k->next > linear) && open_text(k, &r)) return NULL;
     while (found > 0 && k->next <= linear) {
         trace_block_free(b);
@@ -379,15 +384,22 @@ int trace_kernel_open(trace_kernel *k, const char *path, uint32_t number, trace_
     return 0;
 }
 
-void trace_kernel_close(trace_kernel *k) {
+void trace_kernel_release(trace_kernel *k) {
     while (k->spare) {
         trace_block *next = k->spare->next;
         trace_block_free(k->spare);
         k->spare = next;
     }
+    k->spare_count = 0;
     trace_text_close(k->text);
-    if (k->program.instructions) munmap(k->program.instructions, TRACE_PROGRAM_INSTRUCTIONS * sizeof(instruction));
+    k->text = NULL;
     trace_instructions_close(k);
+}
+
+void trace_kernel_close(trace_kernel *k) {
+    trace_kernel_release(k);
+    free(k->hashes);
+    if (k->program.instructions) munmap(k->program.instructions, TRACE_PROGRAM_INSTRUCTIONS * sizeof(instruction));
     free((char *)(uintptr_t)k->program.name);
     free(k->path);
     memset(k, 0, sizeof *k);

@@ -73,14 +73,16 @@ typedef struct trace_unknown {
 typedef struct trace_kernel {
     char *path;
     kernel_program program;             /* its instructions so far; room for TRACE_PROGRAM_INSTRUCTIONS of them */
-    struct trace_instructions *reading; /* what reading them needs (trace_instruction.h) */
+    struct trace_instructions *reading; /* what reading them needs (trace_instruction.h); NULL: not there */
+    uint64_t *hashes;                   /* of the program's instructions, so that they keep their places */
     trace_map *map;
     trace_text *text;                  /* NULL: not open */
     uint64_t next;                     /* the block that comes next in the text */
     size_t steps_room, addresses_room; /* that the last block took: the next one is much like it */
     trace_block *spare;                /* dropped blocks, whose memory the next ones take */
     uint32_t spare_count;
-    uint32_t id; /* of the kernel in the traced program */
+    uint32_t boundaries[3]; /* by trace_boundary: index in the program, plus 1; 0: not there yet */
+    uint32_t id;            /* of the kernel in the traced program */
     uint32_t grid[3], block[3], binary_version, tracer_version, has_lines;
     uint32_t has_lane_values; /* 1: its values are written as the mini-GPU writes them (trace_values.h) */
     uint64_t stream, shared_base, local_base;
@@ -103,6 +105,8 @@ void trace_kernel_close(trace_kernel *k);
  * text up to the block. */
 trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRACE_ERROR_BYTES]);
 void trace_block_free(trace_block *block);
+/* Frees what reading needs, about 1 MB, until the next block is read. No block of the kernel may be left. */
+void trace_kernel_release(trace_kernel *k);
 /* Frees a block of the kernel, or keeps its memory for the next one. */
 void trace_kernel_drop(trace_kernel *k, trace_block *block);
 

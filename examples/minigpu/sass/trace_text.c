@@ -12,8 +12,8 @@
 
 #define INPUT_BYTES 65536u
 #define TEXT_BYTES 65536u
-#define WINDOW_BYTES ((size_t)1 << 20) /* of a plain file that are mapped at a time: few enough for the caches */
-#define PAGE_BYTES ((size_t)65536)     /* the largest page of an operating system */
+#define WINDOW_BYTES ((size_t)1 << 20)        /* of a plain file that are mapped at a time: few enough for the caches */
+#define PAGE_BYTES ((size_t)65536)            /* the largest page of an operating system */
 #define XZ_MEMORY_BYTES (UINT64_C(128) << 20) /* that the xz decoder may take: xz -9 needs 65 MB */
 
 typedef enum packing { PACKING_NONE, PACKING_XZ, PACKING_ZSTD } packing;
@@ -29,9 +29,9 @@ struct trace_text {
     int at_end;       /* the packed data has ended */
     int is_cut;       /* the last line has no end */
     const char *error;
-    char *window;         /* of a plain file, PAGE_BYTES more than it can have; NULL: the file is read into `text` */
+    char *window; /* of a plain file, PAGE_BYTES more than it can have; NULL: the file is read into `text` */
     uint64_t file_bytes;
-    uint64_t mapped_to;   /* up to this byte of the file the text lies in the window */
+    uint64_t mapped_to; /* up to this byte of the file the text lies in the window */
     uint8_t input[INPUT_BYTES];
     char text[TEXT_BYTES + TRACE_BEHIND_BYTES]; /* with a window: the line that has been handed out */
 };
@@ -152,8 +152,8 @@ static size_t read_more(trace_text *t, char *to, size_t room) {
 /* Moves the window to what lies ahead, so that more lies behind it. Returns 0 at the end of the file. */
 static size_t move_window(trace_text *t) {
     const uint64_t at = t->mapped_to - t->ahead.length, from = at / PAGE_BYTES * PAGE_BYTES;
-    const size_t bytes = t->file_bytes - from < WINDOW_BYTES + PAGE_BYTES ? (size_t)(t->file_bytes - from)
-                                                                        : WINDOW_BYTES + PAGE_BYTES;
+    const size_t bytes =
+        t->file_bytes - from < WINDOW_BYTES + PAGE_BYTES ? (size_t)(t->file_bytes - from) : WINDOW_BYTES + PAGE_BYTES;
     const size_t more = (size_t)(from + bytes - t->mapped_to);
     if (!more) return 0;
     if (mmap(t->window, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fileno(t->file), (off_t)from) ==

@@ -388,7 +388,7 @@ SM_INLINE void commit_arithmetic(machine *m, sm *s, uint32_t item, uint32_t acti
     scoreboard_release_destinations(w, info);
     count_ended(s, w, b, info, active);
     look_again(m, s, w);
-    pipeline_block_may_be_done(m, s, b);
+    if (!b->in_flight) pipeline_block_may_be_done(m, s, b);
 }
 
 /* The same for a warp that is switched out: its loaded words go where its registers lie. */

@@ -48,11 +48,11 @@ static inline void scoreboard_reserve(warp *w, const issue_info *info) {
 }
 /* Reserves only the destinations; sources are held by time (machine.sources_timed). */
 static inline void scoreboard_reserve_destinations(warp *w, const issue_info *info) {
-    uint32_t i, at;
-    for (i = 0; i < info->words; i++) {
-        const issue_word *bits = issue_word_at(info, i, &at);
-        w->scoreboard[at].pending |= bits->destinations;
-    }
+    uint32_t i;
+    w->scoreboard[info->word[0]].pending |= info->bits[0].destinations;
+    if (info->words > 1) w->scoreboard[info->word[1]].pending |= info->bits[1].destinations;
+    for (i = ISSUE_WORDS; i < info->words; i++)
+        w->scoreboard[info->more->word[i - ISSUE_WORDS]].pending |= info->more->bits[i - ISSUE_WORDS].destinations;
 }
 /* Returns whether an instruction overwrites a source of an earlier one. */
 static inline int scoreboard_overwrites(const issue_info *later, const issue_info *earlier) {
@@ -77,11 +77,11 @@ static inline void scoreboard_release_sources(warp *w, const issue_info *info) {
     }
 }
 static inline void scoreboard_release_destinations(warp *w, const issue_info *info) {
-    uint32_t i, at;
-    for (i = 0; i < info->words; i++) {
-        const issue_word *bits = issue_word_at(info, i, &at);
-        w->scoreboard[at].pending &= ~bits->destinations;
-    }
+    uint32_t i;
+    w->scoreboard[info->word[0]].pending &= ~info->bits[0].destinations;
+    if (info->words > 1) w->scoreboard[info->word[1]].pending &= ~info->bits[1].destinations;
+    for (i = ISSUE_WORDS; i < info->words; i++)
+        w->scoreboard[info->more->word[i - ISSUE_WORDS]].pending &= ~info->more->bits[i - ISSUE_WORDS].destinations;
 }
 /* Clears what all instructions of the warp hold. */
 static inline void scoreboard_forget(warp *w) { memset(w->scoreboard, 0, sizeof w->scoreboard); }

@@ -136,7 +136,9 @@ static void report_kernels(const run_result *result, FILE *file) {
         else
             fprintf(file, "%12" PRIu64 " %12" PRIu64 " ", k->start_cycle, k->end_cycle - k->ready_cycle);
         fprintf(file, "%14" PRIu64 " %10" PRIu64 "  %s\n", k->thread_instructions, k->wasted_warp_instructions,
-                result->checks ? check_name(result->checks[i].result) : "not ended");
+                result->checks                          ? check_name(result->checks[i].result)
+                : k->state == KERNEL_DONE && !k->killed ? "ended, not checked"
+                                                        : "not ended");
     }
 }
 

@@ -254,6 +254,12 @@ static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *actio
     trace_kernel_drop(m->kernels[b->kernel].launch->trace, ended);
 }
 
+/* The memory of a list does not grow with its kernels. */
+static void kernel_ended(machine *m, uint32_t kernel_index) {
+    const kernel *k = &m->kernels[kernel_index];
+    if (k->launch->trace && !k->killed) trace_kernel_release(k->launch->trace);
+}
+
 const part cursor_part = {
     .name = "cursor",
     .configure = configure,
@@ -266,4 +272,5 @@ const part cursor_part = {
     .block_is_restored = block_is_restored,
     .warp_goes_back = warp_goes_back,
     .block_left = block_left,
+    .kernel_ended = kernel_ended,
 };
