@@ -38,13 +38,13 @@ enum {
     ",network_cycles=20,l2_bytes=131072,l2_ways=16,l2_cycles=74,llc_bytes=4194304,llc_cycles=98,dram_cycles=300"
 
 /* The preset of each device. Numbers of a preset that were chosen with deciding rows in sight do not count here. An L2
- * evicts the oldest line (the presets of A100 and H100 evict by chance). An L1 of Ampere and Ada has `l1_ways` ways, so
- * that it has the 4 sets that are published of V100 (Jia 2018; the presets have 32 sets); 0: as the preset says.
- * levels: caches that differ from the preset's. */
+ * evicts the oldest line (the presets of A100 and H100 evict by chance). An L1 of Volta, Ampere and Ada has `l1_ways`
+ * ways, so that it has the 4 sets that are published of V100 (Jia 2018; the presets have 32 sets); 0: as the preset
+ * says. levels: caches that differ from the preset's. */
 static const struct {
     const char *device, *preset, *levels;
     uint32_t l1_ways;
-} devices[] = {{"v100", "v100", "", 0},         {"a100", "a100", "", 368},
+} devices[] = {{"v100", "v100", "", 256},       {"a100", "a100", "", 368},
                {"a100pcie", "a100", "", 368},   {"gh200", "gh200", "", 0},
                {"h100pcie", "h100", "", 0},     {"h800pcie", "h100", "", 0},
                {"rtx4090", "rtx4090", "", 240}, {"l40", "l40", "", 240},
