@@ -88,11 +88,11 @@ static void switches(const reproduce_context *context, const char *id, reproduce
 }
 
 /* A hint pays the fixed command cost before the request comes. What is left of the cost is added to the request, and at
- * least what a request costs whose hint came long before. hint_paid of --set: how much of the cost a microsecond pays.
- */
+ * least what a request costs whose hint came long before. A microsecond of lead pays the share that lies on the line
+ * through the two rows that may set parameters. hint_paid of --set: another share. */
 static double with_hint(const reproduce_context *context, double lead_us, reproduce_result *result) {
     const double all = reproduce_fitted(context, "M.gp.hint.0"), least = reproduce_fitted(context, "M.gp.hint.150");
-    const double paid = lead_us * reproduce_condition(context, result, "hint_paid", 1);
+    const double paid = lead_us * reproduce_condition(context, result, "hint_paid", (all - least) / 150);
     return all - paid > least ? all - paid : least;
 }
 static void hints(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -102,16 +102,19 @@ static void hints(const reproduce_context *context, const char *id, reproduce_re
         snprintf(row, sizeof row, "%s.%u", id, leads[i]);
         reproduce_point(result, row, with_hint(context, leads[i], result));
     }
+    reproduce_revised(result); /* it was a microsecond per microsecond, and the row at 50 us was known */
 }
 static void hint_bound(const reproduce_context *context, const char *id, reproduce_result *result) {
     reproduce_point(result, id, with_hint(context, 1000, result));
 }
 
 /* An urgent request on an AMD GPU: its time alone, and what the scheme adds in workload A or D, which have the same
- * urgent requests. */
+ * urgent requests; also without preemption (NP) and one after the other (SEQ). graph_ms of --set: what a request of Z
+ * waits for one after the other. */
 static void requests_hip(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static const char *const schemes[] = {"GP", "RF", "WB"};
-    for (int i = 0; i < 9; i++) {
+    static const char *const schemes[] = {"GP", "RF", "WB", "NP", "SEQ"};
+    const double graph_ms = reproduce_condition(context, result, "graph_ms", 0);
+    for (int i = 0; i < 15; i++) {
         const char workload = "BEZ"[i % 3], known = workload == 'E' ? 'D' : 'A';
         const char *scheme = schemes[i / 3];
         char row[56];
@@ -120,14 +123,13 @@ static void requests_hip(const reproduce_context *context, const char *id, repro
         value = reproduce_fitted(context, row);
         snprintf(row, sizeof row, "%s.LCO.%c", id, known);
         value -= reproduce_fitted(context, row);
+        if (i == 14 && graph_ms > 0) value = graph_ms;
         snprintf(row, sizeof row, "%s.LCO.%c", id, workload);
         value += reproduce_fitted(context, row);
         snprintf(row, sizeof row, "%s.%s.%c", id, scheme, workload);
         reproduce_point(result, row, value);
     }
-    reproduce_note(result,
-                   "without preemption (NP) and one after the other (SEQ): the times of the other models are not "
-                   "published");
+    reproduce_note(result, "each workload adds what the one with the same urgent requests does");
 }
 
 /* Two kernels of one block of 1024 threads on each SM: together they take the time of one if both blocks fit. */

@@ -72,7 +72,7 @@ typedef enum sm_form {
     X(issue_interval, 1, "cycles", ASSUMED, \
       "between two warp instructions of one scheduler; igpu4: 4, its pipelines are 8 wide (Menon 5.1)") \
     X(block_start_cycles, 0, "cycles", ASSUMED, \
-      "from the placement of a new block until it may issue; docs/silicon.md has 314 for eight devices") \
+      "from the placement of a new block until it may issue; docs/silicon.md has 268 to 363 for eight devices") \
     X(half_wavefronts, 0, "flag", ASSUMED, \
       "1: a wavefront of 64 lanes runs as two warps of 32; 0: presets of 64 lanes are refused") \
     X(board_clock_khz, 0, "kHz", PUBLISHED, "clock of the measured board; 0: the preset's") \
