@@ -280,6 +280,26 @@ static void test_errors_are_those_of_sms_in_turn(void **state) {
     }
 }
 
+/* A run that a flush every 1,000 cycles never lets end fails before the SMs run that cycle: none of them runs ahead. */
+static void test_nothing_runs_ahead_of_a_failure(void **state) {
+    uint64_t executed[SM_FORM_PLAIN + 1];
+    uint32_t form;
+    (void)state;
+    for (form = SM_FORM_GENERAL; form <= SM_FORM_PLAIN; form++) {
+        machine_options options;
+        machine *m;
+        machine_options_default(&options);
+        options.preempt_cycle = options.preempt_every = 1000;
+        options.technique = GPUMP_TECHNIQUE_FLUSH;
+        m = build("examples/minigpu/kernels/mri_gridding/small.yaml", NULL, &options);
+        m->config.sm_form = form;
+        assert_int_equal(machine_run(m, NEVER), -1);
+        executed[form] = m->kernels[0].warp_instructions;
+        end(m);
+    }
+    assert_int_equal(executed[SM_FORM_PLAIN], executed[SM_FORM_GENERAL]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms_compute_the_same),
@@ -291,6 +311,7 @@ int main(void) {
         cmocka_unit_test(test_nobody_sees_an_sm_ahead),
         cmocka_unit_test(test_memory_alone_stops_where_the_run_stops),
         cmocka_unit_test(test_errors_are_those_of_sms_in_turn),
+        cmocka_unit_test(test_nothing_runs_ahead_of_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
