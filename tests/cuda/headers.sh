@@ -66,7 +66,7 @@ refused policy:nosuch '--victims needs'
 refused limit_us:x '--deadline-us needs microseconds'
 refused :3 'key:value, not'
 refused schedule '--schedule needs a value'
-refused config:nosuch=1 '"nosuch=1" is no NAME=VALUE'
+refused config:nosuch=1 'config nosuch=1: the machine has no number of that name'
 for of_run in json csv dump:folder races write_trace:folder; do refused $of_run 'are for minigpu run'; done
 MINIGPU=stats ./helpers >out 2>err
 grep -q 'L1 loads' err || { echo "MINIGPU=stats prints no statistics"; cat err; bad=1; }

@@ -71,15 +71,15 @@ static void misspelt_numbers_of_a_machine_are_refused(void **state) {
     static const char *const lists[] = {"memory_model",      "memory_model=",   "nonsense=1",
                                         "memory_model=1,=2", "memory_model=1x", "memory_model=99999999999"};
     minigpu_config config;
-    const char *wrong;
+    char wrong[256];
     uint32_t i;
     (void)state;
     assert_int_equal(minigpu_config_preset(&config, "maxwell_ccbp"), 0);
-    assert_int_equal(minigpu_config_set_list(&config, "memory_model=0,l2_hashed=0", &wrong), 0);
+    assert_int_equal(minigpu_config_set_list(&config, "memory_model=0,l2_hashed=0", wrong, sizeof wrong), 0);
     assert_int_equal(config.memory_model, 0);
     assert_int_equal(config.l2_hashed, 0);
     for (i = 0; i < sizeof lists / sizeof *lists; i++)
-        assert_int_equal(minigpu_config_set_list(&config, lists[i], &wrong), -1);
+        assert_int_equal(minigpu_config_set_list(&config, lists[i], wrong, sizeof wrong), -1);
 }
 
 int main(void) {

@@ -16,16 +16,17 @@
 /* The configuration that machine_build will choose: it is asked for a machine of no kernel in particular. */
 static int choose(device *d, char error[LAUNCH_ERROR_BYTES]) {
     const device_share *share = d->options->share;
-    const char *preset = d->options->machine.gpu ? d->options->machine.gpu : "gtx480_shieh", *why;
+    const char *preset = d->options->machine.gpu ? d->options->machine.gpu : "gtx480_shieh";
+    char text[LAUNCH_ERROR_BYTES / 2];
     if (share && share->socket >= 0) return share_client_open(d, error); /* the machine is there already */
     if (minigpu_config_preset(&d->config, preset)) {
         snprintf(error, LAUNCH_ERROR_BYTES, "no GPU preset is named \"%s\"; minigpu --list presets prints all", preset);
         return -1;
     }
     if (d->options->sms) d->config.gpu.sms = d->options->sms;
-    if (d->options->machine.config && minigpu_config_set_list(&d->config, d->options->machine.config, &why)) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "config: \"%s\" is no NAME=VALUE of the machine; minigpu --list config",
-                 why);
+    if (d->options->machine.config &&
+        minigpu_config_set_list(&d->config, d->options->machine.config, text, sizeof text)) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "config %s", text);
         return -1;
     }
     minigpu_config_use_board(&d->config);
@@ -96,26 +97,39 @@ int device_open_host_memory(device *d) {
 }
 const minigpu_config *device_config(const device *d) { return &d->config; }
 
+#define LIMIT_TEXT_BYTES 32u /* of ",print_bytes=4294967295", at most */
+
 static int is_asked_for(const device *d, const char *name) {
     const char *const list = d->options->machine.config;
     return list && minigpu_config_named(list, list + strlen(list), name);
 }
 
-int device_set_number(device *d, const char *name, uint32_t value) {
+/* Makes the list of numbers for machines: those of the options, and the limits of the device. Returns 0, or -1. */
+static int list_numbers(device *d) {
     const char *const asked = d->options->machine.config;
-    const size_t bytes = (asked ? strlen(asked) : 0) + 80;
-    const int is_heap = !strcmp(name, "heap_bytes");
-    char *numbers;
-    if ((!is_heap && strcmp(name, "print_bytes")) || (is_heap && d->memory.lent.heap)) return -1;
-    if (is_asked_for(d, name) || d->options->share) return 0;
-    if (minigpu_config_set(&d->config, name, value) || !(numbers = (char *)malloc(bytes))) return -1;
-    snprintf(numbers, bytes, "%s", asked ? asked : "");
-    for (name = "heap_bytes"; name; name = strcmp(name, "heap_bytes") ? NULL : "print_bytes")
-        if (!is_asked_for(d, name))
-            snprintf(numbers + strlen(numbers), 40, "%s%s=%u", *numbers ? "," : "", name,
-                     *name == 'h' ? d->config.heap_bytes : d->config.print_bytes);
+    const struct {
+        const char *name;
+        uint32_t value;
+    } limits[] = {{"heap_bytes", d->config.heap_bytes}, {"print_bytes", d->config.print_bytes}};
+    const size_t room = (asked ? strlen(asked) : 0) + sizeof limits / sizeof *limits * LIMIT_TEXT_BYTES;
+    char *numbers = (char *)malloc(room);
+    size_t i, length;
+    if (!numbers) return -1;
+    length = (size_t)snprintf(numbers, room, "%s", asked ? asked : "");
+    for (i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (!is_asked_for(d, limits[i].name))
+            length += (size_t)snprintf(numbers + length, room - length, "%s%s=%u", length ? "," : "", limits[i].name,
+                                       limits[i].value);
     free(d->numbers);
     d->numbers = numbers;
+    return 0;
+}
+
+int device_set_number(device *d, const char *name, uint32_t value) {
+    const int is_heap = !strcmp(name, "heap_bytes");
+    if ((!is_heap && strcmp(name, "print_bytes")) || (is_heap && d->memory.lent.heap)) return -1;
+    if (is_asked_for(d, name) || d->options->share) return 0;
+    if (minigpu_config_set(&d->config, name, value) || list_numbers(d)) return -1;
     device_forget_machines(d);
     return 0;
 }

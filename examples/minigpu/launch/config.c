@@ -262,22 +262,37 @@ int minigpu_config_named(const char *list, const char *end, const char *name) {
         if (!strncmp(list, name, length) && list[length] == '=') return 1;
     return 0;
 }
-int minigpu_config_set_list(minigpu_config *config, const char *list, const char **wrong) {
+/* Says what is wrong with the entry of a list at `entry`. Returns -1. */
+static int refuse_entry(minigpu_config *config, const char *list, const char *entry, char *error, size_t bytes) {
+    const int length = (int)strcspn(entry, ",="), whole = (int)strcspn(entry, ",");
+    char name[64];
+    uint32_t known;
+    snprintf(name, sizeof name, "%.*s", length, entry);
+    known = length < (int)sizeof name && !minigpu_config_set(config, name, 0);
+    snprintf(error, bytes, "%.*s: %s", whole, entry,
+             length == whole                           ? "needs NAME=VALUE"
+             : minigpu_config_named(list, entry, name) ? "the number has a value already"
+             : known                                   ? "the value must be a whole number from 0 to 4294967295"
+                     : "the machine has no number of that name; minigpu --list config prints all");
+    return -1;
+}
+
+int minigpu_config_set_list(minigpu_config *config, const char *list, char *error, size_t bytes) {
     const char *const whole = list;
+    if (!*list) return refuse_entry(config, whole, list, error, bytes);
     while (*list) {
         const char *equals = strchr(list, '='), *comma = list + strcspn(list, ",");
         char name[64];
         char *end;
         unsigned long value;
-        *wrong = list;
         if (!equals || equals > comma || (size_t)(equals - list) >= sizeof name || equals[1] < '0' || equals[1] > '9')
-            return -1;
+            return refuse_entry(config, whole, list, error, bytes);
         memcpy(name, list, (size_t)(equals - list));
         name[equals - list] = 0;
         value = strtoul(equals + 1, &end, 10);
         if (end != comma || value > UINT32_MAX || minigpu_config_named(whole, list, name) ||
             minigpu_config_set(config, name, (uint32_t)value))
-            return -1;
+            return refuse_entry(config, whole, list, error, bytes);
         list = *comma ? comma + 1 : comma;
     }
     return 0;

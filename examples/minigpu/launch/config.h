@@ -213,9 +213,9 @@ void minigpu_config_use_board(minigpu_config *config);
 /* Checks a configuration. Returns NULL, or the error. */
 const char *minigpu_config_check(const minigpu_config *config);
 
-/* Sets several numbers, each once: "NAME=VALUE,NAME=VALUE". Returns 0, or -1 with the rejected entry in *wrong, up to
- * the next comma. */
-int minigpu_config_set_list(minigpu_config *config, const char *list, const char **wrong);
+/* Sets several numbers, each once: "NAME=VALUE,NAME=VALUE". Returns 0, or -1 with a sentence in error that begins with
+ * the rejected entry. */
+int minigpu_config_set_list(minigpu_config *config, const char *list, char *error, size_t bytes);
 /* Returns 1 if such a list has a number of that name in front of `end`, the start of one of its entries. */
 int minigpu_config_named(const char *list, const char *end, const char *name);
 /* Sets the least and the greatest value that a number may have by itself. */

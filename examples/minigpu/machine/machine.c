@@ -777,24 +777,10 @@ static int refuse_preset(const launch_file *launch, const machine_options *optio
     return -1;
 }
 
-/* Reports the entry of --config at `why`, up to the next comma, which was refused. Returns -1. */
-static int refuse_number(minigpu_config *config, const char *list, const char *why, char error[LAUNCH_ERROR_BYTES]) {
-    const int length = (int)strcspn(why, ",="), whole = (int)strcspn(why, ",");
-    char name[64];
-    uint32_t known;
-    snprintf(name, sizeof name, "%.*s", length, why);
-    known = length < (int)sizeof name && !minigpu_config_set(config, name, 0);
-    snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --config %.*s: %s", whole, why,
-             length == whole                         ? "needs NAME=VALUE"
-             : minigpu_config_named(list, why, name) ? "the number has a value already"
-             : known                                 ? "the value must be a whole number from 0 to 4294967295"
-                     : "the machine has no number of that name; minigpu --list config prints all");
-    return -1;
-}
-
 static int choose_config(minigpu_config *config, launch_file *launch, const machine_options *options,
                          char error[LAUNCH_ERROR_BYTES]) {
     const char *preset = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh", *why;
+    char text[LAUNCH_ERROR_BYTES / 2];
     uint32_t i;
     if (minigpu_config_preset(config, preset)) return refuse_preset(launch, options, preset, error);
     /* A group divides the bandwidth of the queued memory: model 1, unless the launch or --config names another. */
@@ -815,9 +801,10 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     }
     if (launch->kernels_per_sm) config->kernels_per_sm = launch->kernels_per_sm;
     if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
-    why = options->config;
-    if (why && (!*why || minigpu_config_set_list(config, options->config, &why)))
-        return refuse_number(config, options->config, why, error);
+    if (options->config && minigpu_config_set_list(config, options->config, text, sizeof text)) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --config %s", text);
+        return -1;
+    }
     minigpu_config_use_board(config);
     config->skip_idle = options->skip_idle;
     if (options->fault_service_ns) {

@@ -100,19 +100,37 @@ static int write_page(const char *path, const victim_experiment *e, victim_show 
 
 /* ---- running ---- */
 
+/* Chooses the GPU, whose clock the tables need. Returns 0, or 2 for a wrong value of an option. */
+static int choose_gpu(policies_run *r) {
+    const machine_options *asked = &r->arguments->machine;
+    minigpu_config config;
+    char text[LAUNCH_ERROR_BYTES];
+    const char *wrong;
+    r->e.gpu = asked->gpu ? asked->gpu : "gtx480_shieh";
+    r->e.config = asked->config;
+    if (minigpu_config_preset(&config, r->e.gpu)) {
+        fprintf(stderr, "minigpu: policies: no GPU is called \"%s\"; minigpu --list presets prints all\n", r->e.gpu);
+        return 2;
+    }
+    if (asked->config && minigpu_config_set_list(&config, asked->config, text, sizeof text)) {
+        fprintf(stderr, "minigpu: policies: --config %s\n", text);
+        return 2;
+    }
+    minigpu_config_use_board(&config);
+    if ((wrong = minigpu_config_check(&config))) {
+        fprintf(stderr, "minigpu: policies: GPU %s: %s\n", r->e.gpu, wrong);
+        return 2;
+    }
+    r->tables.clock_mhz = config.gpu.clock_khz / 1000.0;
+    return 0;
+}
+
 /* Makes the cases: every policy with every deadline. Returns an exit status. */
 static int make_cases(policies_run *r) {
     const policies_arguments *a = r->arguments;
     policies_tables *t = &r->tables;
-    gpump_gpu gpu;
     uint32_t p, l;
-    r->e.gpu = a->machine.gpu ? a->machine.gpu : "gtx480_shieh";
-    r->e.config = a->machine.config;
-    if (gpump_preset(&gpump_gpu_component, &gpu, r->e.gpu, NULL)) {
-        fprintf(stderr, "minigpu: policies: no GPU is called \"%s\"; minigpu --list presets prints all\n", r->e.gpu);
-        return 2;
-    }
-    t->clock_mhz = gpu.clock_khz / 1000.0;
+    if (choose_gpu(r)) return 2;
     memcpy(t->limits, a->limits, sizeof t->limits);
     t->limit_count = a->limit_count;
     t->policy_count = a->policies.count;
@@ -170,8 +188,8 @@ static int measure_kernel(policies_run *r) {
     if (!r->arguments->merge) {
         if (!victim_experiment_run(&r->e, r->outcomes, r->errors, &r->own_cycles, error)) return 0;
         r->stopped = 1;
-        fprintf(stderr, "%s%s\n", strncmp(error, "minigpu: ", 9) ? "minigpu: " : "", error);
-        return strncmp(error, "minigpu: --", 11) ? 1 : 2; /* 2: an option's value */
+        fprintf(stderr, "minigpu: %s\n", error);
+        return 1;
     }
     if (!r->parts.outcomes[k]) {
         fprintf(stderr, "minigpu: no part has kernel %s\n", victim_experiment_kernel(k));
