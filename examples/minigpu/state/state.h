@@ -106,8 +106,7 @@ typedef struct sm {
     uint32_t index;
     uint32_t *waiters; /* linked lists of waiters for L1 lines: the next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
-    uint64_t
-        ahead_end; /* first cycle in which others may look at the SM again (machine/ahead.h, window.h); 0: the next */
+    uint64_t ahead_end; /* first cycle in which others may look at the SM again (ahead.h, window.h); 0: the next */
     uint32_t touched[BLOCK_ENTRIES_MAX]; /* blocks with `uncounted` instructions (sm/simple.h) */
     uint32_t touched_count;
     uint64_t executed_cycle; /* next cycle in which an instruction leaves its unit; 0 before the first cycle */
@@ -372,6 +371,11 @@ static inline warp *warp_present(const machine *m, const sm *s, uint32_t number)
     warp *w = warp_numbered(m, s, number);
     if (w->sm != s->index || w->number != number || !w->stack.depth) return NULL;
     return w->slot == NONE || s->present >> w->slot & 1 ? w : NULL;
+}
+/* Returns whether a warp fetches an instruction again whose access has faulted: under warp disable. The other schemes
+ * keep the instruction. */
+static inline int machine_fetches_again(const machine *m) {
+    return m->fault_scheme == GPUMP_REPLAY_WD_COMMIT || m->fault_scheme == GPUMP_REPLAY_WD_CHECK;
 }
 static inline kernel *block_kernel(machine *m, const block *b) { return &m->kernels[b->kernel]; }
 static inline uint32_t *predicates_of(const machine *m, uint32_t warp_index) {

@@ -94,14 +94,13 @@ static void ends(machine *m, sm *s, const warp *w) {
     PARTS_TELL(m, fetch_ends, (m, s, w));
 }
 
-/* A warp whose fetch has faulted has its instruction now: it keeps that, whatever becomes of the page. Only warp
- * disable fetches an instruction again whose access faults, so that the page has to stay until the access has passed
- * its checks. */
+/* A warp whose fetch has faulted has its instruction now: it keeps that, whatever becomes of the page. A warp that
+ * fetches an instruction again whose access faults needs the page until the access has passed its checks. */
 static void fetched_after_fault(machine *m, sm *s, const warp *w) {
     sm_code_pages *own = sm_code_pages_of(s);
     gpump_bits_clear(own->faulted, w->number);
     own->buffered[w->number] = next_pc(w) + 1;
-    if (w->barrier == NONE && (m->fault_scheme == GPUMP_REPLAY_WD_COMMIT || m->fault_scheme == GPUMP_REPLAY_WD_CHECK))
+    if (w->barrier == NONE && machine_fetches_again(m))
         gpump_bits_set(own->holds, w->number);
     else
         ends(m, s, w);

@@ -226,12 +226,11 @@ static void warp_came(machine *m, sm *s, warp *w) {
     errors_of(s)->raised_pc[w->number] = errors_of(s)->trapping[w->number] = 0;
 }
 
-/* A warp that executes one instruction at a time fetches nothing until that has ended (errors_issued). Under warp
- * disable an instruction that faults never ends: the warp fetches it again. */
+/* A warp that executes one instruction at a time fetches nothing until that has ended (errors_issued). An
+ * instruction that the warp fetches again, because it has faulted, never ends. */
 static void withdrawn(machine *m, sm *s, uint32_t record) {
     warp *w = &m->warps[s->records[record].warp];
-    const int refetches = m->fault_scheme == GPUMP_REPLAY_WD_COMMIT || m->fault_scheme == GPUMP_REPLAY_WD_CHECK;
-    if (refetches && w->called_until == NEVER &&
+    if (machine_fetches_again(m) && w->called_until == NEVER &&
         gpump_restart_mode_at(s->restart, w->number, NONE) == GPUMP_RESTART_STEP)
         gate_wait(s, w, 1);
 }
