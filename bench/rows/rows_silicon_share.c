@@ -1,5 +1,5 @@
 /* link: tbsim_core */
-/* Rows M.xs.f7, M.xs.thpt, M.xs.f11, M.xs.f12 and M.xs.f13a: a foreground process beside a background one of the same
+/* Rows M.xs.f7, M.xs.thpt, M.xs.f12 and M.xs.f13a: a foreground process beside a background one of the same
  * or another kind, on the devices of XSched's artifact. What a request takes alone is an input (rows with use `fit`);
  * everything else follows from the number of commands of a request, from how often requests come, and from who decides
  * between two commands:
@@ -10,61 +10,40 @@
  *   launching can be stopped (level 1), commands that were launched ahead run out
  *
  * Conditions of --set: commands.DEVICE, ahead.DEVICE and host.DEVICE (the share of a request's time alone in which the
- * device idles), shared.DEVICE (bytes of shared memory that a switch moves), host.train, host.server, speech_ms. */
+ * device idles), shared.DEVICE (bytes of shared memory that a switch moves), host.server, speech_ms. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "reproduce.h"
 #include "rows_silicon.h"
+#include "rows_silicon_pair.h"
 #include "sorted.h"
-#include "tbsim.h"
-
-enum { REQUESTS = 200 };
 
 /* A device of figure 7. commands: of one inference; a convolutional network of 152 layers is as many kernels. The
  * artifact slices the model into 8 for the Ascend, and submits 8 filters on each of 8 streams to the PVA; its source
  * does not say how many commands OpenVINO makes for the NPU. ahead: commands of the background launched beyond the
  * running one under XSched, by the artifact's thresholds (of each stream). interval_ms: between requests of the
  * foreground on average, by the artifact's scripts. */
-typedef struct device {
+typedef struct shared_device {
     const char *name;
     uint32_t commands, ahead, interval_ms;
     int switches;
     double command_us[3];
-} device;
-static const device devices[] = {{"gv100", 152, 0, 33, 1, GV100_COMMAND_US},
-                                 {"k40m", 152, 15, 141, 0, {0, 0, 0}},
-                                 {"910b", 8, 2, 7, 0, {0, 0, 0}},
-                                 {"npu3720", 1, 0, 114, 0, {0, 0, 0}},
-                                 {"pva", 64, 15, 500, 0, {0, 0, 0}}};
-
-typedef struct pair {
-    double request_us[2]; /* of foreground and background, alone */
-    double host_us[2];    /* of these, when the device idles */
-    uint32_t commands[2];
-    uint32_t shared_bytes; /* of shared memory that a context switch moves, beside all registers */
-    double interval_us;    /* from request to request of the foreground, on average; 0: each follows the last */
-    double spread;         /* intervals differ from the average by up to so much of it */
-    double pause_us;       /* from the end of a request to the next one of the foreground */
-    const char *policy;
-    uint32_t ahead, foreground_priority;
-    double command_us[3];
-    uint64_t slice_us;
-} pair;
-
-typedef struct outcome {
-    double latency_us[REQUESTS], per_second[2]; /* ascending latencies; requests per second */
-    double begun_us;
-    uint32_t period, requests; /* ops of a request in the foreground's script; how many have ended */
-    const pair *pair;
-    tb_op *ops; /* of the foreground */
-    uint64_t random;
-} outcome;
+} shared_device;
+static const shared_device devices[] = {{"gv100", 152, 0, 33, 1, GV100_COMMAND_US},
+                                        {"k40m", 152, 15, 141, 0, {0, 0, 0}},
+                                        {"910b", 8, 2, 7, 0, {0, 0, 0}},
+                                        {"npu3720", 1, 0, 114, 0, {0, 0, 0}},
+                                        {"pva", 64, 15, 500, 0, {0, 0, 0}}};
 
 /* An op of a process begins, or a wait ends. A request begins behind its pause and ends with its wait, and the next one
  * comes an interval after its begin. */
 static void reached(void *user, uint32_t process, uint32_t op, double us) {
     outcome *o = (outcome *)user;
+    if (o->pair->reached) {
+        o->pair->reached(o, process, op, us);
+        return;
+    }
     if (process || op >= o->period * REQUESTS) return;
     if (op % o->period == 1) o->begun_us = us;
     if (op % o->period != o->period - 1) return;
@@ -72,21 +51,25 @@ static void reached(void *user, uint32_t process, uint32_t op, double us) {
     if (o->requests < REQUESTS) {
         const double chance = gpump_random_below(&o->random, 2001) / 1000.0 - 1;
         const double due = o->begun_us + o->pair->interval_us * (1 + o->pair->spread * chance);
-        o->ops[op + 1].us = o->pair->pause_us + (due > us ? due - us : 0);
+        o->ops[0][op + 1].us = o->pair->pause_us + (due > us ? due - us : 0);
     }
 }
 
-/* A script of `requests` requests: a pause, time on the host, the commands, a wait. Returns 0, or -1 when memory is
- * out. */
+/* A script of `requests` requests: a pause, time on the host, the commands (each behind a wait where launches are
+ * held), a wait. Returns 0, or -1 when memory is out. */
 static int script(tb_application *a, const pair *p, uint32_t kernel, uint32_t requests) {
-    const uint32_t period = p->commands[kernel] + 3;
+    const int held = kernel && p->holds_launches;
+    const uint32_t period = (held ? 2 : 1) * p->commands[kernel] + 3;
     a->ops = (tb_op *)calloc((size_t)requests * period, sizeof *a->ops);
     if (!a->ops) return -1;
     a->streams = 1;
     a->op_count = requests * period;
     for (uint32_t i = 0; i < a->op_count; i++) {
         tb_op *op = &a->ops[i];
-        op->kind = i % period <= 1 ? TB_OP_CPU : i % period == period - 1 ? TB_OP_SYNC : TB_OP_LAUNCH;
+        op->kind = i % period <= 1               ? TB_OP_CPU
+                   : i % period == period - 1    ? TB_OP_SYNC
+                   : held && i % period % 2 == 0 ? TB_OP_CPU
+                                                 : TB_OP_LAUNCH;
         op->kernel = kernel;
         if (i % period == 1) op->us = p->host_us[kernel];
     }
@@ -104,8 +87,7 @@ static void fill_command(tb_kernel *k, const pair *p, uint32_t i) {
     k->block_us = (p->request_us[i] - p->host_us[i]) / p->commands[i];
 }
 
-/* Runs a pair. A command fills the device, so two SMs stand for all. Returns 1, or 0 after a report. */
-static int run_pair(const pair *p, outcome *o, reproduce_result *result) {
+int silicon_run_pair(const pair *p, outcome *o, reproduce_result *result) {
     tb_library library;
     tb_application applications[2];
     tb_kernel kernels[2];
@@ -132,11 +114,12 @@ static int run_pair(const pair *p, outcome *o, reproduce_result *result) {
     library.kernel_count = 2;
     for (uint32_t i = 0; i < 2; i++) {
         fill_command(&kernels[i], p, i);
-        bad |= tb_kernel_prepare(&kernels[i], &library.machine) || script(&applications[i], p, i, i ? 1 : REQUESTS);
+        bad |= tb_kernel_prepare(&kernels[i], &library.machine) ||
+               script(&applications[i], p, i, i || p->reached ? 1 : REQUESTS);
         workload.processes[i].application = i;
     }
-    o->ops = applications[0].ops;
-    workload.processes[0].repeat = 1;
+    for (uint32_t i = 0; i < 2; i++) o->ops[i] = applications[i].ops;
+    workload.processes[0].repeat = p->reached ? p->repeats : 1;
     workload.processes[0].priority = p->foreground_priority;
     tb_options_default(&options);
     options.min_runs = 1;
@@ -162,7 +145,7 @@ static int run_pair(const pair *p, outcome *o, reproduce_result *result) {
     return 1;
 }
 
-static double quantile(const outcome *o, double share) { return sorted_quantile(o->latency_us, o->requests, share); }
+double silicon_quantile(const outcome *o, double share) { return sorted_quantile(o->latency_us, o->requests, share); }
 
 /* Returns a condition that --set switches for one device. */
 static double condition(const reproduce_context *context, reproduce_result *result, const char *name,
@@ -173,7 +156,8 @@ static double condition(const reproduce_context *context, reproduce_result *resu
 }
 
 /* Fills a pair for one device. Returns 0 when the device's time alone is not known. */
-static int pair_of(const reproduce_context *context, const device *d, int xsched, pair *p, reproduce_result *result) {
+static int fill_pair(const reproduce_context *context, const shared_device *d, int xsched, pair *p,
+                     reproduce_result *result) {
     char row[56];
     memset(p, 0, sizeof *p);
     snprintf(row, sizeof row, "M.xs.f7.%s.sa.p50", d->name);
@@ -199,14 +183,14 @@ static void latencies(const reproduce_context *context, const char *id, reproduc
     pair p;
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         for (int xsched = 0; xsched < 2; xsched++) {
-            if (!pair_of(context, &devices[i], xsched, &p, result)) continue;
+            if (!fill_pair(context, &devices[i], xsched, &p, result)) continue;
             p.interval_us = 1000.0 * devices[i].interval_ms;
             p.spread = 0.5;
-            if (!run_pair(&p, &o, result)) return;
+            if (!silicon_run_pair(&p, &o, result)) return;
             snprintf(row, sizeof row, "%s.%s.%s.p50", id, devices[i].name, schemes[xsched]);
-            reproduce_point(result, row, quantile(&o, 0.5) / 1000);
+            reproduce_point(result, row, silicon_quantile(&o, 0.5) / 1000);
             snprintf(row, sizeof row, "%s.%s.%s.p99", id, devices[i].name, schemes[xsched]);
-            reproduce_point(result, row, quantile(&o, 0.99) / 1000);
+            reproduce_point(result, row, silicon_quantile(&o, 0.99) / 1000);
         }
 }
 
@@ -219,8 +203,8 @@ static void throughputs(const reproduce_context *context, const char *id, reprod
         double alone, share[2];
         snprintf(row, sizeof row, "%s.%s.sa.one", id, devices[i].name);
         alone = reproduce_fitted(context, row);
-        if (!(alone > 0) || !pair_of(context, &devices[i], 0, &p, result)) continue;
-        if (!run_pair(&p, &o, result)) return;
+        if (!(alone > 0) || !fill_pair(context, &devices[i], 0, &p, result)) continue;
+        if (!silicon_run_pair(&p, &o, result)) return;
         for (int k = 0; k < 2; k++) share[k] = o.per_second[k] * p.request_us[k] / 1e6;
         for (int k = 0; k < 2; k++) {
             snprintf(row, sizeof row, "%s.%s.base.%s", id, devices[i].name, k ? "bg" : "fg");
@@ -232,72 +216,8 @@ static void throughputs(const reproduce_context *context, const char *id, reprod
     reproduce_note(result, "shares of time under XSched are the policy's own, 75 and 25 %%");
 }
 
-/* The pair of figure 11: two trainings, or a pricing of options five times a second beside a simulation. */
-static int jobs_pair(const reproduce_context *context, int science, int xsched, pair *p, reproduce_result *result) {
-    const double train = reproduce_fitted(context, "M.xs.f11.train.gv100.sa.one"),
-                 tests = reproduce_fitted(context, "M.xs.f11.sci.gv100.sa.ojob"),
-                 latency = reproduce_fitted(context, "M.xs.f11.sci.gv100.sa.pjob.p50");
-    if (!pair_of(context, &devices[0], xsched, p, result)) return 0;
-    memset(p->host_us, 0, sizeof p->host_us);
-    if (science) {
-        p->request_us[0] = latency * 1000;
-        p->request_us[1] = 1e6 / tests;
-        p->interval_us = 200000; /* the source's rate */
-        p->commands[0] = 100;
-        p->commands[1] = 1000;
-    } else {
-        p->request_us[0] = p->request_us[1] = 1e6 / train;
-        p->host_us[0] = p->host_us[1] = 1e6 / train * reproduce_condition(context, result, "host.train", 0);
-    }
-    return p->request_us[0] > 0 && p->request_us[1] > 0;
-}
-
-/* vCUDA: each job has the share of time that the scripts configure. TGS lowers the rate of the opportunistic training
- * until the other one has its rate alone; what it leaves to the first one follows from its controller, which is not
- * simulated. */
-static void quotas(const reproduce_context *context, const char *id, reproduce_result *result) {
-    const double train = reproduce_fitted(context, "M.xs.f11.train.gv100.sa.one");
-    char row[56];
-    snprintf(row, sizeof row, "%s.train.gv100.vcuda.pjob", id);
-    reproduce_point(result, row, train * 0.8);
-    snprintf(row, sizeof row, "%s.train.gv100.vcuda.ojob", id);
-    reproduce_point(result, row, train * 0.2);
-    snprintf(row, sizeof row, "%s.train.gv100.tgs.pjob", id);
-    reproduce_point(result, row, train);
-    snprintf(row, sizeof row, "%s.sci.gv100.vcuda.ojob", id);
-    reproduce_point(result, row, reproduce_fitted(context, "M.xs.f11.sci.gv100.sa.ojob") * 0.4);
-    snprintf(row, sizeof row, "%s.sci.gv100.vcuda.pjob.p50", id);
-    reproduce_point(result, row, reproduce_fitted(context, "M.xs.f11.sci.gv100.sa.pjob.p50") / 0.6);
-    snprintf(row, sizeof row, "%s.sci.gv100.vcuda.pjob.p99", id);
-    reproduce_point(result, row, reproduce_fitted(context, "M.xs.f11.sci.gv100.sa.pjob.p99") / 0.6);
-}
-
-/* Figure 11. What the opportunistic training finds between the kernels of the other one is not known where the host's
- * time is not. */
-static void jobs(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static outcome o;
-    char row[56];
-    pair p;
-    for (int xsched = 0; xsched < 2; xsched++)
-        for (int science = 0; science < 2; science++) {
-            const char *scheme = xsched ? "xsched" : "base";
-            if (!jobs_pair(context, science, xsched, &p, result) || !run_pair(&p, &o, result)) return;
-            if (!science) {
-                snprintf(row, sizeof row, "%s.train.gv100.%s.pjob", id, scheme);
-                reproduce_point(result, row, o.per_second[0]);
-                snprintf(row, sizeof row, "%s.train.gv100.%s.ojob", id, scheme);
-                reproduce_point(result, row, o.per_second[1]);
-                continue;
-            }
-            snprintf(row, sizeof row, "%s.sci.gv100.%s.pjob.p50", id, scheme);
-            reproduce_point(result, row, quantile(&o, 0.5) / 1000);
-            snprintf(row, sizeof row, "%s.sci.gv100.%s.pjob.p99", id, scheme);
-            reproduce_point(result, row, quantile(&o, 0.99) / 1000);
-            snprintf(row, sizeof row, "%s.sci.gv100.%s.ojob", id, scheme);
-            reproduce_point(result, row, o.per_second[1]);
-        }
-    quotas(context, id, result);
-    reproduce_note(result, "the controller of TGS is not simulated");
+int silicon_gv100_pair(const reproduce_context *context, int xsched, pair *p, reproduce_result *result) {
+    return fill_pair(context, &devices[0], xsched, p, result);
 }
 
 /* Figure 12: frames of a video 25 times a second, beside speech that takes the device as one command every 3 s. A frame
@@ -329,18 +249,18 @@ static void server(const reproduce_context *context, const char *id, reproduce_r
     char row[56];
     pair p;
     for (int xsched = 0; xsched < 2; xsched++) {
-        if (!pair_of(context, &devices[0], xsched, &p, result)) return;
+        if (!fill_pair(context, &devices[0], xsched, &p, result)) return;
         p.request_us[0] = p.request_us[1] = 1000 * reproduce_fitted(context, "M.xs.f13a.standalone.p50");
         p.host_us[0] = p.host_us[1] = host * p.request_us[0];
         p.pause_us = 100000;
         if (!xsched) p.policy = "fcfs";
-        if (!run_pair(&p, &o, result)) return;
+        if (!silicon_run_pair(&p, &o, result)) return;
         snprintf(row, sizeof row, "%s.%s.p50", id, xsched ? "xsched" : "triton");
-        reproduce_point(result, row, quantile(&o, 0.5) / 1000);
+        reproduce_point(result, row, silicon_quantile(&o, 0.5) / 1000);
         snprintf(row, sizeof row, "%s.%s.p99", id, xsched ? "xsched" : "triton");
-        reproduce_point(result, row, quantile(&o, 0.99) / 1000);
+        reproduce_point(result, row, silicon_quantile(&o, 0.99) / 1000);
     }
 }
 
-const reproduce_row rows_silicon_share[] = {{"M.xs.f7", latencies}, {"M.xs.thpt", throughputs}, {"M.xs.f11", jobs},
-                                            {"M.xs.f12", frames},   {"M.xs.f13a", server},      {NULL, NULL}};
+const reproduce_row rows_silicon_share[] = {
+    {"M.xs.f7", latencies}, {"M.xs.thpt", throughputs}, {"M.xs.f12", frames}, {"M.xs.f13a", server}, {NULL, NULL}};

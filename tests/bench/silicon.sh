@@ -15,6 +15,28 @@ for row in M.xs.l2 M.cwsr; do
     grep -q "^$row,.*,ok\$" "$folder/rows.csv" || complain "$row is not ok: $(grep "^$row," "$folder/rows.csv")"
 done
 
+# The section on the bound lists every series that is not ok, and counts them.
+page=$2/docs/silicon.md
+awk '/^## Why 80%/ { on = 1 } /^## Parameters/ { on = 0 } on' "$page" >"$folder/bound.txt"
+sed -n 's/^| \(M\.[^ ]*\) | [a-z]* | .*/\1/p' "$folder/bound.txt" | sort >"$folder/bound.ids"
+sed -n 's/^\(M\.[^,]*\),.*,\(outside\|reading\|todo\)$/\1/p' "$folder/rows.csv" | sort >"$folder/not_ok.ids"
+[ -s "$folder/not_ok.ids" ] && cmp -s "$folder/bound.ids" "$folder/not_ok.ids" ||
+    complain "the bound lists other series: $(diff "$folder/bound.ids" "$folder/not_ok.ids")"
+missing() { grep -c "^| M\.[^ ]* | $1 | " "$folder/bound.txt"; }
+ok=$(grep '^M\..*,ok$' "$folder/rows.csv" | grep -vc ',no verdict,')
+all=$((ok + $(wc -l <"$folder/not_ok.ids")))
+for sentence in "no more than $ok of $all series ($((100 * ok / all))%) can be ok" \
+    "80% would be $(((4 * all + 4) / 5))" "$(missing input) need an input" "$(missing number) needs a sixth number" \
+    "$(missing rows) are readings"; do
+    tr '\n' ' ' <"$folder/bound.txt" | grep -qF "$sentence" || complain "the bound does not say: $sentence"
+done
+grep -qF "Of $all series with a verdict $ok are ok" "$page" || complain "the page does not say: $ok of $all are ok"
+# Each series outside has a condition in the table of causes.
+for series in $(sed -n 's/^\(M\.[^,]*\),.*,outside$/\1/p' "$folder/rows.csv"); do
+    sed -n '/^## Causes, by experiment/,/^## Why 80%/p' "$page" | grep -q "^| $series | " ||
+        complain "$series is outside and has no cause"
+done
+
 # With other measured values the same simulation is outside.
 mkdir "$folder/data"
 cp "$2"/bench/data/*.csv "$folder/data"
