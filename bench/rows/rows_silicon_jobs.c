@@ -3,7 +3,7 @@
  * five times a second beside a simulation. Without control both share time slices. XSched launches no command of the
  * opportunistic job while the other one has work. TGS holds launches of the opportunistic job: its controller is
  * repeated here from the copy in XSched's artifact (the paper is Wu et al., NSDI 2023). vCUDA's shares are taken as
- * they are configured.
+ * they are configured: its controller acts on what NVML reports, which is not published.
  *
  * Conditions of --set: host.train (1: time on the host as the log of one training has it; 0: none), even.train (1: it
  * is the same behind every batch), blocks.train (of a batch), begun.tgs (the part of a test that the opportunistic job
@@ -280,6 +280,7 @@ static void both_jobs(const reproduce_context *context, const char *id, reproduc
             reproduce_point(result, row, per_second(&j, 0));
             continue;
         }
+        if (!j.counted[0] || j.counted[0] > REQUESTS) continue;
         sorted_sort(j.latency_us, j.counted[0]);
         for (int k = 0; k < 2; k++) {
             snprintf(row, sizeof row, "%s.%s.gv100.%s.pjob.%s", id, kind, scheme, k ? "p99" : "p50");
