@@ -1,8 +1,13 @@
 /* labels: unit link: minigpu_cudart */
 /* The run-time library, called as compilers' stubs call it: fat binaries of clang and nvcc, launches of both kinds, and
  * CUDA's errors for wrong use. */
+#define _GNU_SOURCE
 #include "test.h"
 #include "cuda_runtime_api.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
 
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
@@ -23,6 +28,12 @@ static const char text[] = ".version 7.0\n.target sm_80\n.address_size 64\n"
                            "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
                            "ld.global.u32 %r2, [step];\nld.global.u32 %r3, [%rd3];\n"
                            "add.s32 %r4, %r3, %r2;\nst.global.u32 [%rd3], %r4;\nret;\n}\n";
+cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+                                  cudaStream_t stream);
+cudaError_t cudaMemsetAsync_ptsz(void *to, int value, size_t bytes, cudaStream_t stream);
+cudaError_t cudaMemcpy_ptds(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *graph);
 
 typedef struct wrapper {
     uint32_t magic, version;
@@ -139,6 +150,34 @@ static void events_wait_for_their_stream(void **unused) {
     assert_int_equal(cudaFree(device), cudaSuccess);
 }
 
+/* Where nvcc compiles with `--default-stream per-thread`, calls have other names, and no stream is the thread's. The
+ * legacy stream waits for it. */
+static void the_stream_of_a_thread_is_its_own(void **unused) {
+    uint32_t *device, *pinned, value = 0;
+    void *arguments[] = {&device};
+    cudaGraph_t graph;
+    size_t nodes = 0;
+    (void)unused;
+    assert_int_equal(cudaMalloc((void **)&device, 4), cudaSuccess);
+    assert_int_equal(cudaMallocHost((void **)&pinned, 4), cudaSuccess);
+    assert_int_equal(cudaMemset(device, 0, 4), cudaSuccess);
+    assert_int_equal(cudaLaunchKernel_ptsz(&add_stub, one, one, arguments, 0, NULL), cudaSuccess);
+    assert_int_equal(cudaMemcpyAsync(pinned, device, 4, cudaMemcpyDeviceToHost, cudaStreamLegacy), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(cudaStreamLegacy), cudaSuccess);
+    assert_int_equal(*pinned, 7);
+    assert_int_equal(cudaMemsetAsync_ptsz(device, 1, 4, NULL), cudaSuccess);
+    assert_int_equal(cudaMemcpy_ptds(&value, device, 4, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(value, 0x01010101);
+    assert_int_equal(cudaStreamBeginCapture_ptsz(NULL, cudaStreamCaptureModeGlobal), cudaSuccess); /* legacy: no */
+    assert_int_equal(cudaMemsetAsync_ptsz(device, 1, 4, NULL), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture_ptsz(NULL, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphGetNodes(graph, NULL, &nodes), cudaSuccess);
+    assert_int_equal(nodes, 1);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+    assert_int_equal(cudaFree(device), cudaSuccess);
+}
+
 /* Calls captured into a graph run when the graph is launched, not before. */
 static void a_captured_graph_does_what_its_calls_would(void **unused) {
     cudaStream_t stream;
@@ -207,6 +246,34 @@ static void wrong_calls_of_the_runtime_return_its_errors(void **unused) {
     assert_string_equal(cudaGetErrorString((cudaError_t)12345), "unrecognized error code");
 }
 
+/* Every function that is not there says its name, once, and returns the error for that. */
+static void a_missing_function_says_its_name_once(void **unused) {
+    FILE *list = fopen(GPUMP_SOURCE_DIR "/examples/cuda/runtime/unsupported.c", "r"), *said = tmpfile();
+    const int before = dup(2);
+    char line[1024], name[128];
+    unsigned names = 0, wrong = 0, lines = 0;
+    (void)unused;
+    assert_non_null(list);
+    assert_non_null(said);
+    dup2(fileno(said), 2);
+    while (fgets(line, sizeof line, list))
+        if (sscanf(line, " X(%127[^)])", name) == 1) {
+            cudaError_t (*function)(void) = NULL;
+            *(void **)&function = dlsym(RTLD_DEFAULT, name);
+            wrong += !function || function() != cudaErrorNotSupported || function() != cudaErrorNotSupported;
+            names++;
+        }
+    fclose(list);
+    dup2(before, 2);
+    close(before);
+    for (rewind(said); fgets(line, sizeof line, said); lines++) {}
+    fclose(said);
+    assert_true(names > 200);
+    assert_int_equal(wrong, 0);
+    assert_int_equal(lines, names);
+    cudaGetLastError();
+}
+
 /* The last test: an access beyond an allocation spoils the device for good, as in CUDA. */
 static void an_invalid_access_sticks(void **unused) {
     uint32_t *device;
@@ -221,9 +288,12 @@ static void an_invalid_access_sticks(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_reach_the_kernel), cmocka_unit_test(events_wait_for_their_stream),
-        cmocka_unit_test(a_captured_graph_does_what_its_calls_would),
-        cmocka_unit_test(wrong_calls_of_the_runtime_return_its_errors), cmocka_unit_test(an_invalid_access_sticks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(launches_reach_the_kernel),
+                                       cmocka_unit_test(events_wait_for_their_stream),
+                                       cmocka_unit_test(the_stream_of_a_thread_is_its_own),
+                                       cmocka_unit_test(a_captured_graph_does_what_its_calls_would),
+                                       cmocka_unit_test(wrong_calls_of_the_runtime_return_its_errors),
+                                       cmocka_unit_test(a_missing_function_says_its_name_once),
+                                       cmocka_unit_test(an_invalid_access_sticks)};
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu, textures.cu, min_max.cu,
-# overloads.cu, precision.cu), tiles of several warps (tiles.cu), graphs and memory pools (graphs.cu), the device's heap
-# (heap.cu), several files share device code (relocatable), programs are told what nvcc tells them and find the helpers
-# of CUDA's samples (helpers.cu), wrong use of the run-time interface gives CUDA's error (wrong_use.cu), and wrong
-# settings of MINIGPU end with status 2 and a sentence.
+# overloads.cu, precision.cu, fast.cu), tiles of several warps (tiles.cu), graphs and memory pools (graphs.cu), the
+# device's heap (heap.cu), many steps of random numbers (random.cu), several files share device code (relocatable),
+# programs are told what nvcc tells them and find the helpers of CUDA's samples (helpers.cu), wrong use of the run-time
+# interface gives CUDA's error (wrong_use.cu), and wrong settings of MINIGPU end with status 2 and a sentence.
 set -eu
 compiler=$1 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -13,7 +13,7 @@ cd "$work"
 ./headers
 "$compiler" -Wall -Werror -Wno-unused-function "$here/textures.cu" -o textures
 ./textures
-for functions in min_max overloads precision graphs tiles heap; do
+for functions in min_max overloads precision graphs tiles heap random fast; do
     "$compiler" -Wall -Werror "$here/$functions.cu" -o $functions
     ./$functions
 done

@@ -65,10 +65,10 @@ static uint64_t next(void) {
 static double fraction(void) { return (double)(next() >> 11) * 0x1p-53; }
 
 static double argument(double low, double high, int even) {
-    const double least = even ? 0 : low > 0 ? low : 0x1p-40;
+    const double least = even ? 0 : low > 0 ? low : -low > 1e-20 ? 0x1p-40 : -low;
     double x;
     if (even) return low + (high - low) * fraction();
-    x = least * pow(high / least, fraction());
+    x = exp2(log2(least) + fraction() * (log2(high) - log2(least))); /* high / least may be infinite */
     return low < 0 && next() >> 63 ? -x : x;
 }
 
@@ -121,9 +121,9 @@ static const double_row doubles[] = {
     {"asinh", __nv_asinh, asinhl, 3, -1e-10, 1e300, 0},
     {"acosh", __nv_acosh, acoshl, 3, 1, 1e300, 0},
     {"atanh", __nv_atanh, atanhl, 2, -0.9999, 0.9999, 1},
-    {"cbrt", __nv_cbrt, cbrtl, 1, -1e-300, 1e300, 0},
-    {"rcbrt", __nv_rcbrt, rcbrt_l, 1, -1e-300, 1e300, 0},
-    {"rsqrt", __nv_rsqrt, rsqrt_l, 1, 1e-300, 1e300, 0},
+    {"cbrt", __nv_cbrt, cbrtl, 1, -1e-307, 1e308, 0},
+    {"rcbrt", __nv_rcbrt, rcbrt_l, 1, -1e-307, 1e308, 0},
+    {"rsqrt", __nv_rsqrt, rsqrt_l, 1, 1e-307, 1e308, 0},
     {"erf", __nv_erf, erfl, 2, -6, 6, 1},
     {"erfc", __nv_erfc, erfcl, 5, -6, 26, 1},
     {"erfcx", __nv_erfcx, erfcx_l, 4, -5, 60, 1},
@@ -152,9 +152,16 @@ static const single_row singles[] = {
     {"tgammaf", __nv_tgammaf, tgammal, 5, 1e-5, 34, 1},
 };
 
+/* With more arguments than usual each function's worst error is listed. */
+static int is_beyond(const char *name, double at, double worst, double bound, uint64_t count) {
+    if (worst > bound || count > ARGUMENTS) printf("%s(%a): %.3f ulp, the bound is %g\n", name, at, worst, bound);
+    return worst > bound;
+}
+
 /* Each function of one argument beside long double: no error is larger than its row says. */
 static void functions_of_one_argument_are_within_their_ulps(void **unused) {
     const uint64_t count = test_cases(ARGUMENTS);
+    int wrong = 0;
     size_t i;
     (void)unused;
     for (i = 0; i < sizeof doubles / sizeof *doubles; i++) {
@@ -166,7 +173,7 @@ static void functions_of_one_argument_are_within_their_ulps(void **unused) {
             const double error = double_ulps(row->function(x), row->right(x));
             if (error > worst) worst = error, at = x;
         }
-        if (worst > row->bound) fail_msg("%s(%a): %g ulp, the bound is %g", row->name, at, worst, row->bound);
+        wrong += is_beyond(row->name, at, worst, row->bound, count);
     }
     for (i = 0; i < sizeof singles / sizeof *singles; i++) {
         const single_row *row = &singles[i];
@@ -178,8 +185,9 @@ static void functions_of_one_argument_are_within_their_ulps(void **unused) {
             const double error = single_ulps(row->function(x), row->right(x));
             if (error > worst) worst = error, at = x;
         }
-        if (worst > row->bound) fail_msg("%s(%a): %g ulp, the bound is %g", row->name, (double)at, worst, row->bound);
+        wrong += is_beyond(row->name, at, worst, row->bound, count);
     }
+    assert_int_equal(wrong, 0);
 }
 
 /* pow, atan2 and the like beside long double. */

@@ -28,8 +28,10 @@ for options in '' '--schedule ppq --victims chimera' '--threads 2'; do
 done
 says 1 'turns must be longer than a save and a restore' tests/minigpu/stuck/short_turns.yaml --schedule time_slice --slice 0.5
 says 0 right tests/minigpu/stuck/short_turns.yaml --schedule time_slice --slice 20
-says 1 'never ends: no block has ended in 10000 preemptions, one every 23 cycles' \
-    examples/minigpu/kernels/hotspot/small.yaml --preempt 1000:flush --preempt-every 23
+for every in 23 280; do # 250,000 cycles in vain at least, and 1,000 preemptions
+    says 1 "never ends: no block has ended in $((every < 250 ? 250000 / every + 1 : 1000)) preemptions, one every $every cycles" \
+        examples/minigpu/kernels/hotspot/small.yaml --preempt 1000:flush --preempt-every $every
+done
 says 0 right examples/minigpu/kernels/hotspot/small.yaml --preempt 1000:switch --preempt-every 230
 for options in '' '--victims exact' '--victims chimera' '--config memory_model=1'; do
     # shellcheck disable=SC2086

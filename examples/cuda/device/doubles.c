@@ -241,12 +241,13 @@ DEVICE_FUNCTION double __nv_powi(double x, int n) { return __nv_pow(x, n); }
 
 DEVICE_FUNCTION double __nv_sqrt(double x) { return __builtin_sqrt(x); }
 DEVICE_FUNCTION double __nv_rsqrt(double x) {
+    const int k = x < 0x1p-1000 ? 256 : x > 0x1p1000 ? -256 : 0; /* the root is scaled, so that nothing overflows */
     double r, rest;
     if (x == 0 || is_infinite(x) || !(x > 0)) return 1 / __builtin_sqrt(x);
+    x = scale(x, 2 * k);
     r = 1 / __builtin_sqrt(x);
-    if (x < 0x1p-1000 || x > 0x1p1000) return r;
     rest = fma_of(-r * r, x, 1); /* one step of Newton */
-    return fma_of(0.5 * r, rest, r);
+    return scale(fma_of(0.5 * r, rest, r), k);
 }
 
 DEVICE_FUNCTION double __nv_cbrt(double x) {
@@ -269,20 +270,21 @@ DEVICE_FUNCTION double __nv_cbrt(double x) {
     return with_sign_of(scale(y, k), x);
 }
 DEVICE_FUNCTION double __nv_rcbrt(double x) {
-    const double y = __nv_cbrt(x), r = 1 / y;
+    const int k = absolute(x) < 0x1p-1000 ? 300 : absolute(x) > 0x1p1000 ? -300 : 0; /* as in rsqrt */
+    const double y = __nv_cbrt(scale(x, 3 * k)), r = 1 / y;
     if (x == 0 || is_infinite(x) || is_nan(x)) return r;
+    x = scale(x, 3 * k);
     {
         const pair cube = pair_product(exact_product(r, r), pair_of(r, 0));
         const pair rest = pair_product(cube, pair_of(x, 0));
-        if (absolute(x) < 0x1p-1000 || absolute(x) > 0x1p1000) return r;
-        return fma_of(r, ((1 - rest.hi) - rest.lo) * (1.0 / 3), r);
+        return scale(fma_of(r, ((1 - rest.hi) - rest.lo) * (1.0 / 3), r), k);
     }
 }
 
 /* sqrt of a sum of squares; numbers are scaled so that nothing overflows. */
 INLINE double norm(const double *x, int count, int inverse) {
-    double largest = 0, root;
-    pair sum = {0, 0};
+    double largest = 0;
+    pair sum = {0, 0}, root;
     int i, k;
     for (i = 0; i < count; i++) {
         if (is_infinite(x[i])) return inverse ? 0 : INFINITE;
@@ -296,9 +298,9 @@ INLINE double norm(const double *x, int count, int inverse) {
         const double y = scale(x[i], -k);
         sum = pair_sum(sum, exact_product(y, y));
     }
-    root = __builtin_sqrt(sum.hi);
-    root += (fma_of(-root, root, sum.hi) + sum.lo) / (2 * root);
-    return inverse ? scale(1 / root, -k) : scale(root, k);
+    root.hi = __builtin_sqrt(sum.hi);
+    root = fast_sum(root.hi, (fma_of(-root.hi, root.hi, sum.hi) + sum.lo) / (2 * root.hi));
+    return inverse ? scale(pair_quotient(1, root).hi, -k) : scale(root.hi, k);
 }
 DEVICE_FUNCTION double __nv_hypot(double x, double y) { return norm((const double[]){x, y}, 2, 0); }
 DEVICE_FUNCTION double __nv_rhypot(double x, double y) { return norm((const double[]){x, y}, 2, 1); }
@@ -398,20 +400,22 @@ INLINE int reduce(double x, pair *r) {
 }
 
 /* sin(r) and cos(r) for |r| <= pi/4. */
-INLINE double sine_of(pair r) {
+INLINE pair sine_pair(pair r) {
     const double z = r.hi * r.hi;
     const double p = POLYNOMIAL(z, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800,
                                 -1.0 / 1307674368000.0, 1.0 / 355687428096000.0);
-    return r.hi + (fma_of(z * r.hi, p, r.lo) - 0.5 * z * r.lo);
+    return fast_sum(r.hi, fma_of(z * r.hi, p, r.lo) - 0.5 * z * r.lo);
 }
-INLINE double cosine_of(pair r) {
+INLINE pair cosine_pair(pair r) {
     const pair square = exact_product(r.hi, r.hi);
     const double z = square.hi;
     const double p = POLYNOMIAL(z, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
                                 -1.0 / 87178291200.0, 1.0 / 20922789888000.0);
     const pair first = fast_sum(1, -0.5 * z);
-    return first.hi + (first.lo + (fma_of(z * z, p, -0.5 * square.lo) - r.hi * r.lo));
+    return fast_sum(first.hi, first.lo + (fma_of(z * z, p, -0.5 * square.lo) - r.hi * r.lo));
 }
+INLINE double sine_of(pair r) { return sine_pair(r).hi; }
+INLINE double cosine_of(pair r) { return cosine_pair(r).hi; }
 /* sin of quadrant * pi/2 + r. */
 INLINE double sine_in(int quadrant, pair r) {
     const double value = quadrant & 1 ? cosine_of(r) : sine_of(r);
@@ -453,7 +457,11 @@ DEVICE_FUNCTION double __nv_tan(double x) {
     if (absolute(x) < 0x1p-27) return x;
     {
         const int quadrant = reduce(x, &r);
-        return quadrant & 1 ? -cosine_of(r) / sine_of(r) : sine_of(r) / cosine_of(r);
+        const pair sine = sine_pair(r), cosine = cosine_pair(r);
+        const pair over = quadrant & 1 ? cosine : sine, under = quadrant & 1 ? sine : cosine;
+        const double q = over.hi / under.hi, rest = fma_of(-q, under.hi, over.hi) + over.lo - q * under.lo;
+        const double value = q + rest / under.hi;
+        return quadrant & 1 ? -value : value;
     }
 }
 

@@ -129,7 +129,7 @@ FUNCTION(unsigned long long, __nv_float2ull_ru, (float a), __nvvm_f2ull_rp(a))
 FUNCTION(unsigned long long, __nv_double2ull_ru, (double a), __nvvm_d2ull_rp(a))
 FUNCTION(float, __nv_ull2float_ru, (unsigned long long a), __nvvm_ull2f_rp(a))
 FUNCTION(double, __nv_ull2double_ru, (unsigned long long a), __nvvm_ull2d_rp(a))
-FUNCTION(float, __nv_frsqrt_rn, (float a), 1 / __builtin_sqrtf(a))
+FUNCTION(float, __nv_frsqrt_rn, (float a), (float)(1 / __builtin_sqrt((double)a)))
 
 /* ==== the special function unit: fast and less exact ==== */
 

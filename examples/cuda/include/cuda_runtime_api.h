@@ -189,6 +189,16 @@ typedef struct cudaUUID_t {
     char bytes[16];
 } cudaUUID_t;
 
+/* The run-time library is compiled for programs of CUDA 12 and of CUDA 13, and the latter have fewer properties. */
+#ifndef MINIGPU_CUDART
+#define MINIGPU_CUDART 12
+#endif
+#if MINIGPU_CUDART < 13
+#define MINIGPU_GONE_IN_13(field) field
+#define cudaGetDeviceProperties cudaGetDeviceProperties_v2
+#else
+#define MINIGPU_GONE_IN_13(field)
+#endif
 typedef struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;
@@ -202,21 +212,21 @@ typedef struct cudaDeviceProp {
     int maxThreadsPerBlock;
     int maxThreadsDim[3];
     int maxGridSize[3];
-    int clockRate;
+    MINIGPU_GONE_IN_13(int clockRate;)
     size_t totalConstMem;
     int major;
     int minor;
     size_t textureAlignment;
     size_t texturePitchAlignment;
-    int deviceOverlap;
+    MINIGPU_GONE_IN_13(int deviceOverlap;)
     int multiProcessorCount;
-    int kernelExecTimeoutEnabled;
+    MINIGPU_GONE_IN_13(int kernelExecTimeoutEnabled;)
     int integrated;
     int canMapHostMemory;
-    int computeMode;
+    MINIGPU_GONE_IN_13(int computeMode;)
     int maxTexture1D;
     int maxTexture1DMipmap;
-    int maxTexture1DLinear;
+    MINIGPU_GONE_IN_13(int maxTexture1DLinear;)
     int maxTexture2D[2];
     int maxTexture2DMipmap[2];
     int maxTexture2DLinear[3];
@@ -243,7 +253,7 @@ typedef struct cudaDeviceProp {
     int tccDriver;
     int asyncEngineCount;
     int unifiedAddressing;
-    int memoryClockRate;
+    MINIGPU_GONE_IN_13(int memoryClockRate;)
     int memoryBusWidth;
     int l2CacheSize;
     int persistingL2CacheMaxSize;
@@ -257,13 +267,13 @@ typedef struct cudaDeviceProp {
     int isMultiGpuBoard;
     int multiGpuBoardGroupID;
     int hostNativeAtomicSupported;
-    int singleToDoublePrecisionPerfRatio;
+    MINIGPU_GONE_IN_13(int singleToDoublePrecisionPerfRatio;)
     int pageableMemoryAccess;
     int concurrentManagedAccess;
     int computePreemptionSupported;
     int canUseHostPointerForRegisteredMem;
     int cooperativeLaunch;
-    int cooperativeMultiDeviceLaunch;
+    MINIGPU_GONE_IN_13(int cooperativeMultiDeviceLaunch;)
     size_t sharedMemPerBlockOptin;
     int pageableMemoryAccessUsesHostPageTables;
     int directManagedMemAccessFromHost;
@@ -498,6 +508,9 @@ typedef struct cudaMemAllocNodeParams {
     size_t accessDescCount, bytesize;
     void *dptr;
 } cudaMemAllocNodeParams;
+typedef struct cudaGraphEdgeData { /* all zero: a node begins when the other one has ended */
+    unsigned char from_port, to_port, type, reserved[5];
+} cudaGraphEdgeData;
 
 /* ---- devices ---- */
 
@@ -508,7 +521,6 @@ extern cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigne
 extern cudaError_t cudaSetValidDevices(int *devices, int count);
 extern cudaError_t cudaSetDeviceFlags(unsigned int flags);
 extern cudaError_t cudaGetDeviceFlags(unsigned int *flags);
-#define cudaGetDeviceProperties cudaGetDeviceProperties_v2
 extern cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
 extern cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 extern cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *properties);
@@ -617,6 +629,9 @@ extern cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent)
 extern cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream __dv(0));
 extern cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream __dv(0));
 extern cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, cudaMemoryAdvise advice, int device);
+extern cudaError_t cudaMemPrefetchAsync_v2(const void *pointer, size_t bytes, cudaMemLocation to, unsigned int flags,
+                                           cudaStream_t stream);
+extern cudaError_t cudaMemAdvise_v2(const void *pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation at);
 extern cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes __dv(0),
                                             unsigned int flags __dv(cudaMemAttachSingle));
 
@@ -661,6 +676,7 @@ extern cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
 extern cudaError_t cudaEventQuery(cudaEvent_t event);
 extern cudaError_t cudaEventSynchronize(cudaEvent_t event);
 extern cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to);
+extern cudaError_t cudaEventElapsedTime_v2(float *milliseconds, cudaEvent_t from, cudaEvent_t to);
 
 /* ---- textures and surfaces ---- */
 
@@ -717,8 +733,15 @@ extern cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t g
                                             size_t count, cudaMemAllocNodeParams *p);
 extern cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *on,
                                            size_t count, void *pointer);
+extern cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                               const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t count);
+#if MINIGPU_CUDART < 13
 extern cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                             size_t count);
+#else
+extern cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                            const cudaGraphEdgeData *edges, size_t count);
+#endif
 extern cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type);
 extern cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *found, cudaGraphNode_t node, cudaGraph_t clone);
 extern cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);

@@ -41,6 +41,41 @@ MINIGPU_RANDOM unsigned int curand(curandStateXORWOW *s) {
     s->d += 362437;
     return s->v[4] + s->d;
 }
+/* x = x * y over GF(2), modulo the characteristic polynomial of the 160 bits of v. Bit i % 32 of word i / 32
+ * is the coefficient of degree i. */
+MINIGPU_RANDOM void minigpu_multiply(unsigned int *x, const unsigned int *y) {
+    unsigned int product[5] = {0};
+    for (int i = 159; i >= 0; i--) {
+        const unsigned int high = -(product[4] >> 31), adds = -(y[i / 32] >> i % 32 & 1);
+        for (int k = 4; k; k--) product[k] = product[k] << 1 | product[k - 1] >> 31;
+        product[0] <<= 1;
+        product[0] ^= high & 0x00060001u;
+        product[1] ^= high & 0x08610030u;
+        product[2] ^= high & 0x00062121u;
+        product[3] ^= high & 0x0f3c0035u;
+        product[4] ^= high & 0x00000f0eu;
+        for (int k = 0; k < 5; k++) product[k] ^= adds & x[k];
+    }
+    for (int k = 0; k < 5; k++) x[k] = product[k];
+}
+/* Many steps at once (Haramoto and others 2008): z to the power of count, modulo the characteristic polynomial, is a
+ * sum of powers below 160. So the state after count steps is the sum of the states after these numbers of steps. */
+MINIGPU_RANDOM void skipahead(unsigned long long count, curandStateXORWOW *s) {
+    const unsigned int d = s->d + (unsigned int)count * 362437;
+    unsigned int power[5] = {1}, square[5] = {2}, sum[5] = {0};
+    if (count < 2048) {
+        for (; count; count--) curand(s);
+        return;
+    }
+    for (; count; count >>= 1) {
+        if (count & 1) minigpu_multiply(power, square);
+        minigpu_multiply(square, square);
+    }
+    for (int i = 0; i < 160; i++, curand(s))
+        for (int k = 0; k < 5; k++) sum[k] ^= -(power[i / 32] >> i % 32 & 1) & s->v[k];
+    for (int k = 0; k < 5; k++) s->v[k] = sum[k];
+    s->d = d;
+}
 /* A state for each seed and sequence: SplitMix64 of both. */
 MINIGPU_RANDOM void curand_init(unsigned long long seed, unsigned long long sequence, unsigned long long offset,
                                 curandStateXORWOW *s) {
@@ -59,10 +94,7 @@ MINIGPU_RANDOM void curand_init(unsigned long long seed, unsigned long long sequ
         }
     }
     s->has_normal = s->has_double_normal = 0;
-    for (; offset; offset--) curand(s);
-}
-MINIGPU_RANDOM void skipahead(unsigned long long count, curandStateXORWOW *s) {
-    for (; count; count--) curand(s);
+    skipahead(offset, s);
 }
 
 MINIGPU_RANDOM uint4 minigpu_philox(uint4 c, uint2 key) {

@@ -8,7 +8,7 @@
 
 #define MAJOR 8
 #define MINOR 0
-#define VERSION 12000
+#define VERSION (MINIGPU_CUDART * 1000)
 
 static const gpump_gpu *gpu(void) { return &device_config(cudart.device)->gpu; }
 static size_t shared_of_sm(void) { return gpu()->shared_bytes[gpu()->shared_option_count - 1]; }
@@ -48,7 +48,7 @@ API cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
 }
 
 /* Limits of compute capability 8.0, from the CUDA C programming guide, and the sizes of the machine. */
-API cudaError_t cudaGetDeviceProperties_v2(cudaDeviceProp *p, int device) {
+API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
     uint64_t total, used;
     ENTER();
     if (!p || device) return runtime_leave(p ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
@@ -64,15 +64,14 @@ API cudaError_t cudaGetDeviceProperties_v2(cudaDeviceProp *p, int device) {
     p->maxThreadsDim[2] = 64;
     p->maxGridSize[0] = INT32_MAX;
     p->maxGridSize[1] = p->maxGridSize[2] = 65535;
-    p->clockRate = p->memoryClockRate = (int)gpu()->clock_khz;
     p->totalConstMem = 65536;
     p->major = MAJOR;
     p->minor = MINOR;
     p->textureAlignment = p->texturePitchAlignment = 32;
-    p->deviceOverlap = p->concurrentKernels = p->canMapHostMemory = p->unifiedAddressing = 1;
+    p->concurrentKernels = p->canMapHostMemory = p->unifiedAddressing = 1;
     p->asyncEngineCount = 2;
     p->multiProcessorCount = (int)gpu()->sms;
-    p->maxTexture1D = p->maxTexture1DLinear = p->maxTexture2D[0] = p->maxTexture2D[1] = 65536;
+    p->maxTexture1D = p->maxTexture2D[0] = p->maxTexture2D[1] = 65536;
     p->maxTexture3D[0] = p->maxTexture3D[1] = p->maxTexture3D[2] = 16384;
     p->memoryBusWidth = (int)(gpu()->memory_mb_per_s / (gpu()->clock_khz / 1000 * 2 + 1) * 8); /* at that clock */
     p->l2CacheSize = (int)device_config(cudart.device)->l2_bytes;
@@ -83,13 +82,18 @@ API cudaError_t cudaGetDeviceProperties_v2(cudaDeviceProp *p, int device) {
     p->regsPerMultiprocessor = (int)gpu()->registers;
     p->managedMemory = p->concurrentManagedAccess = device_is_at_host_addresses(cudart.device);
     p->maxBlocksPerMultiProcessor = (int)gpu()->block_slots;
+#if MINIGPU_CUDART < 13
+    p->clockRate = p->memoryClockRate = (int)gpu()->clock_khz;
+    p->deviceOverlap = 1;
+    p->maxTexture1DLinear = 65536;
     p->singleToDoublePrecisionPerfRatio = 2;
+#endif
     return runtime_leave(cudaSuccess);
 }
 
 API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
     cudaDeviceProp p;
-    const cudaError_t error = cudaGetDeviceProperties_v2(&p, device);
+    const cudaError_t error = cudaGetDeviceProperties(&p, device);
     if (error || !value) return error ? error : cudaErrorInvalidValue;
     switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
@@ -104,10 +108,10 @@ API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int
     case cudaDevAttrWarpSize: *value = p.warpSize; break;
     case cudaDevAttrMaxPitch: *value = (int)p.memPitch; break;
     case cudaDevAttrMaxRegistersPerBlock: *value = p.regsPerBlock; break;
-    case cudaDevAttrClockRate: *value = p.clockRate; break;
     case cudaDevAttrTextureAlignment: *value = (int)p.textureAlignment; break;
     case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
-    case cudaDevAttrMemoryClockRate: *value = p.memoryClockRate; break;
+    case cudaDevAttrClockRate:
+    case cudaDevAttrMemoryClockRate: *value = (int)gpu()->clock_khz; break;
     case cudaDevAttrGlobalMemoryBusWidth: *value = p.memoryBusWidth; break;
     case cudaDevAttrL2CacheSize: *value = p.l2CacheSize; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
@@ -120,7 +124,7 @@ API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int
     case cudaDevAttrManagedMemory:
     case cudaDevAttrConcurrentManagedAccess: *value = p.managedMemory; break;
     case cudaDevAttrMaxBlocksPerMultiprocessor: *value = p.maxBlocksPerMultiProcessor; break;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = p.singleToDoublePrecisionPerfRatio; break;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = 2; break;
     case cudaDevAttrGpuOverlap:
     case cudaDevAttrConcurrentKernels:
     case cudaDevAttrCanMapHostMemory:

@@ -222,15 +222,29 @@ static int are_of(cudaGraph_t graph, const cudaGraphNode_t *nodes, size_t count)
     return 1;
 }
 
-API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                         size_t count) {
+API cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                            const cudaGraphEdgeData *edges, size_t count) {
+    static const cudaGraphEdgeData plain;
     size_t i;
     ENTER();
+    for (i = 0; edges && i < count; i++)
+        if (memcmp(&edges[i], &plain, sizeof plain)) return runtime_leave(cudaErrorNotSupported);
     if (!graph || !are_of(graph, from, count) || !are_of(graph, to, count)) return runtime_leave(cudaErrorInvalidValue);
     for (i = 0; i < count; i++)
         if (depends(to[i], &from[i], 1)) return runtime_leave(cudaErrorMemoryAllocation);
     return runtime_leave(cudaSuccess);
 }
+#if MINIGPU_CUDART < 13
+API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                         size_t count) {
+    return cudaGraphAddDependencies_v2(graph, from, to, NULL, count);
+}
+#else
+API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                         const cudaGraphEdgeData *edges, size_t count) {
+    return cudaGraphAddDependencies_v2(graph, from, to, edges, count);
+}
+#endif
 
 /* The parameters of a node. The stream's call of the same kind turns them into an operation. */
 typedef struct request {

@@ -91,12 +91,6 @@ API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, vo
     ENTER();
     return runtime_leave(launch(function, grid, block, arguments, shared_bytes, stream));
 }
-API cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, void **arguments,
-                                      size_t shared_bytes, cudaStream_t stream);
-API cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, void **arguments,
-                                      size_t shared_bytes, cudaStream_t stream) {
-    return cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream ? stream : cudaStreamPerThread);
-}
 
 /* ---- occupancy ---- */
 
@@ -202,10 +196,4 @@ API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, v
 API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
                                    cudaStream_t stream) {
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared_bytes, stream);
-}
-API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
-                                        size_t shared_bytes, cudaStream_t stream);
-API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
-                                        size_t shared_bytes, cudaStream_t stream) {
-    return cudaLaunchKernel_ptsz((const void *)kernel, grid, block, arguments, shared_bytes, stream);
 }

@@ -347,6 +347,7 @@ API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, cons
     if (attributes->type != cudaMemoryTypeDevice) attributes->hostPointer = pointer_of(address_of(pointer));
     return runtime_leave(cudaSuccess);
 }
+/* Pages do not move, so nothing looks at the place and the stream. CUDA 13 passes the place of _v2 to all of these. */
 API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int to, cudaStream_t stream) {
     ENTER();
     (void)to, (void)stream;
@@ -355,6 +356,14 @@ API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int to, 
 API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, cudaMemoryAdvise advice, int to) {
     (void)advice;
     return cudaMemPrefetchAsync(pointer, bytes, to, 0);
+}
+API cudaError_t cudaMemPrefetchAsync_v2(const void *pointer, size_t bytes, cudaMemLocation to, unsigned int flags,
+                                        cudaStream_t stream) {
+    (void)flags;
+    return cudaMemPrefetchAsync(pointer, bytes, to.id, stream);
+}
+API cudaError_t cudaMemAdvise_v2(const void *pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation at) {
+    return cudaMemAdvise(pointer, bytes, advice, at.id);
 }
 API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes, unsigned int flags) {
     ENTER();

@@ -134,6 +134,17 @@ API void __cudaRegisterSurface(void **handle, const void *host, const void **dev
     runtime_say("surface reference %s: use surface objects", name);
 }
 
+API void __cudaRegisterHostVar(void **handle, const char *device, char *host, size_t bytes);
+API void __cudaRegisterHostVar(void **handle, const char *device, char *host, size_t bytes) {
+    (void)handle, (void)host, (void)bytes;
+    runtime_say("%s: kernels do not see variables of the host", device);
+}
+API void __cudaRegisterUnifiedTable(void **handle, void *table);
+API void __cudaRegisterUnifiedTable(void **handle, void *table) {
+    (void)handle, (void)table;
+    runtime_say("functions that host and kernels call by one pointer are not there");
+}
+
 /* ---- looking up ---- */
 
 static cudaError_t load(binary *b) {

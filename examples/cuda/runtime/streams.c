@@ -22,7 +22,7 @@ struct CUevent_st {
 };
 
 static struct CUstream_st builder = {.flags = cudaStreamNonBlocking}; /* which puts nodes into graphs */
-static struct CUstream_st legacy, per_thread = {.number = 1, .flags = cudaStreamNonBlocking};
+static struct CUstream_st legacy, per_thread = {.number = 1};
 static struct CUstream_st *streams = &legacy; /* all of them */
 static uint32_t stream_count = 2;
 static uint64_t operation_count;
@@ -458,6 +458,9 @@ API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cuda
     cycles = to->cycle >= from->cycle ? (double)(to->cycle - from->cycle) : -(double)(from->cycle - to->cycle);
     *milliseconds = (float)(cycles / (double)device_config(cudart.device)->gpu.clock_khz);
     return runtime_leave(cudaSuccess);
+}
+API cudaError_t cudaEventElapsedTime_v2(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
+    return cudaEventElapsedTime(milliseconds, from, to);
 }
 
 static cudaError_t call_host(cudaStream_t handle, cudaHostFn_t function, cudaStreamCallback_t callback, void *user) {

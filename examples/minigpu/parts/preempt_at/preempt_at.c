@@ -14,7 +14,10 @@ typedef struct preemptions {
     uint32_t in_vain;     /* preemptions in a row between which no block has ended */
 } preemptions;
 
-#define MOST_IN_VAIN 10000u
+/* A run that has preempted so often and for so long, and no block has ended: caches are warm, and faulted pages have
+ * come. */
+#define MOST_IN_VAIN 1000u
+#define MOST_CYCLES_IN_VAIN 250000u
 
 static preemptions *of(const machine *m) { return (preemptions *)m->of_part[PART_preempt_at]; }
 
@@ -54,13 +57,13 @@ static void stop_in_vain(machine *m) {
     for (i = 0; i < m->kernel_count; i++) ended += m->kernels[i].done_blocks;
     p->in_vain = ended == p->ended ? p->in_vain + 1 : 0;
     p->ended = ended;
-    if (p->in_vain < MOST_IN_VAIN || m->technique >= GPUMP_TECHNIQUES ||
+    if (p->in_vain < MOST_IN_VAIN || p->in_vain * p->every < MOST_CYCLES_IN_VAIN || m->technique >= GPUMP_TECHNIQUES ||
         gpump_technique_begins(m->technique) != GPUMP_TECHNIQUE_BEGIN_DROP)
         return;
     machine_fail(m,
                  "the run never ends: no block has ended in %u preemptions, one every %" PRIu64
                  " cycles, and each drops what the blocks have done; take a larger --preempt-every, or switch",
-                 MOST_IN_VAIN, p->every);
+                 p->in_vain, p->every);
 }
 
 static void turn(machine *m) {
