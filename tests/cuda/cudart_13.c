@@ -23,6 +23,7 @@ int cudaGraphCreate(void **graph, unsigned int flags);
 int cudaGraphAddEmptyNode(void **node, void *graph, void *const *on, size_t count);
 int cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, const void *edges, size_t count);
 int cudaGraphGetRootNodes(void *graph, void **nodes, size_t *count);
+int cudaGraphDestroy(void *graph);
 
 /* A program of nvcc 13 reads each property of the device at its own place. */
 static void properties_lie_where_cuda_13_has_them(void **unused) {
@@ -56,6 +57,7 @@ static void dependencies_may_have_data_of_edges(void **unused) {
     assert_int_equal(cudaGraphAddDependencies(graph, &a, &b, NULL, 1), 0);
     assert_int_equal(cudaGraphGetRootNodes(graph, NULL, &roots), 0);
     assert_int_equal(roots, 1);
+    assert_int_equal(cudaGraphDestroy(graph), 0);
 }
 
 int main(void) {
