@@ -140,8 +140,11 @@ void __nv_fast_sincosf(float a, float *sine, float *cosine) {
     *sine = __nvvm_sin_approx_f(a);
     *cosine = __nvvm_cos_approx_f(a);
 }
-FUNCTION(float, __nv_fast_expf, (float a), __nvvm_ex2_approx_f(a * 0x1.715476p+0f))
-FUNCTION(float, __nv_fast_exp10f, (float a), __nvvm_ex2_approx_f(a * 0x1.a934f0p+1f))
+/* log2(e) and log2(10) are each the sum of two floats: the error of one alone, times a, would pass the guide's bounds.
+ */
+FUNCTION(float, __nv_fast_expf, (float a), __nvvm_ex2_approx_f(__nvvm_fma_rn_f(a, 0x1.715476p+0f, a * 0x1.4ae0c0p-26f)))
+FUNCTION(float, __nv_fast_exp10f, (float a),
+         __nvvm_ex2_approx_f(__nvvm_fma_rn_f(a, 0x1.a934f0p+1f, a * 0x1.2f346ep-24f)))
 FUNCTION(float, __nv_fast_log2f, (float a), __nvvm_lg2_approx_f(a))
 FUNCTION(float, __nv_fast_logf, (float a), __nvvm_lg2_approx_f(a) * 0x1.62e430p-1f)
 FUNCTION(float, __nv_fast_log10f, (float a), __nvvm_lg2_approx_f(a) * 0x1.344136p-2f)
