@@ -185,15 +185,15 @@ static double latency_ms(const reproduce_context *context, const char *id, const
     return reproduce_fitted(context, row);
 }
 
-/* D and E: five networks ask 20 times a second, and the same five for others 100 times. */
-static double networks_ms(char workload, double alone_ms, int one_by_one, double slows) {
+/* D and E: five networks ask 20 times a second, and so many others (none, or the same five) 100 times. */
+static double networks_ms(char workload, double alone_ms, int others, int one_by_one, double slows) {
     const asks asks = workload == 'E' ? ASKS_BY_CHANCE : ASKS_PERIODICALLY;
     mix m;
     memset(&m, 0, sizeof m);
     m.one_by_one = one_by_one;
     m.slows = slows;
     for (int urgent = 1; urgent >= 0; urgent--)
-        for (int i = 0; i < NETWORKS; i++)
+        for (int i = 0; i < (urgent ? NETWORKS : others); i++)
             add_client(&m, urgent, asks, urgent ? 50 : 10, workload == 'E' ? 0 : i * alone_ms, alone_ms - before_ms);
     return mean_ms(&m);
 }
@@ -226,7 +226,7 @@ static double fitted_share(const reproduce_context *context, const char *id) {
     double low = 0, high = 3;
     for (int i = 0; i < 20; i++) {
         const double middle = (low + high) / 2;
-        *(networks_ms('D', alone_ms, 0, middle) < together_ms ? &low : &high) = middle;
+        *(networks_ms('D', alone_ms, NETWORKS, 0, middle) < together_ms ? &low : &high) = middle;
     }
     return low;
 }
@@ -244,7 +244,7 @@ static void unpreempted(const reproduce_context *context, const char *id, double
         char row[56];
         double ms;
         if (workload == 'E')
-            ms = networks_ms('E', latency_ms(context, id, "LCO", 'D'), one_by_one, slows);
+            ms = networks_ms('E', latency_ms(context, id, "LCO", 'D'), NETWORKS, one_by_one, slows);
         else if (workload == 'Z')
             ms = graphs_ms(alone_ms, graph_ms > 0 ? graph_ms : until_ms, one_by_one, slows);
         else if (other_ms > 0)
@@ -254,6 +254,14 @@ static void unpreempted(const reproduce_context *context, const char *id, double
         if (workload == 'Z' && one_by_one && !(graph_ms > 0)) continue; /* it waits for a graph program */
         snprintf(row, sizeof row, "%s.%s.%c", id, scheme, workload);
         reproduce_point(result, row, ms);
+    }
+    { /* two rows that may set parameters, and set none here */
+        const double alone_ms = latency_ms(context, id, "LCO", 'D');
+        char row[56];
+        snprintf(row, sizeof row, "%s.SEQ.D", id);
+        reproduce_point(result, row, networks_ms('D', alone_ms, NETWORKS, 1, slows));
+        snprintf(row, sizeof row, "%s.LCO.E", id);
+        reproduce_point(result, row, networks_ms('E', alone_ms, 0, 0, slows));
     }
     reproduce_note(result, "a request slows each other by %.2f", slows);
 }
