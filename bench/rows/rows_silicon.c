@@ -108,30 +108,6 @@ static void hint_bound(const reproduce_context *context, const char *id, reprodu
     reproduce_point(result, id, with_hint(context, 1000, result));
 }
 
-/* An urgent request on an AMD GPU: its time alone, and what the scheme adds in workload A or D, which have the same
- * urgent requests; also without preemption (NP) and one after the other (SEQ). graph_ms of --set: what a request of Z
- * waits for one after the other. */
-static void requests_hip(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static const char *const schemes[] = {"GP", "RF", "WB", "NP", "SEQ"};
-    const double graph_ms = reproduce_condition(context, result, "graph_ms", 0);
-    for (int i = 0; i < 15; i++) {
-        const char workload = "BEZ"[i % 3], known = workload == 'E' ? 'D' : 'A';
-        const char *scheme = schemes[i / 3];
-        char row[56];
-        double value;
-        snprintf(row, sizeof row, "%s.%s.%c", id, scheme, known);
-        value = reproduce_fitted(context, row);
-        snprintf(row, sizeof row, "%s.LCO.%c", id, known);
-        value -= reproduce_fitted(context, row);
-        if (i == 14 && graph_ms > 0) value = graph_ms;
-        snprintf(row, sizeof row, "%s.LCO.%c", id, workload);
-        value += reproduce_fitted(context, row);
-        snprintf(row, sizeof row, "%s.%s.%c", id, scheme, workload);
-        reproduce_point(result, row, value);
-    }
-    reproduce_note(result, "each workload adds what the one with the same urgent requests does");
-}
-
 /* Two kernels of one block of 1024 threads on each SM: together they take the time of one if both blocks fit. */
 static void sleepers(const reproduce_context *context, const char *id, reproduce_result *result) {
     const gpump_footprint need = {1024, 1024 * 16, 0};
@@ -146,6 +122,5 @@ static void sleepers(const reproduce_context *context, const char *id, reproduce
 }
 
 const reproduce_row rows_silicon[] = {
-    {"M.cwsr", save_areas},      {"M.floor", floors},        {"M.launch", launches},
-    {"M.gp.hint", hints},        {"M.gp.bound", hint_bound}, {"M.gp.hip", requests_hip},
-    {"M.gcaps.theta", switches}, {"M.intf", sleepers},       {NULL, NULL}};
+    {"M.cwsr", save_areas},     {"M.floor", floors},         {"M.launch", launches}, {"M.gp.hint", hints},
+    {"M.gp.bound", hint_bound}, {"M.gcaps.theta", switches}, {"M.intf", sleepers},   {NULL, NULL}};

@@ -1,91 +1,11 @@
-/* Rows of measured devices that follow by arithmetic from other rows of the same device: what preemption adds to urgent
- * requests and takes from others (GPreempt), fault batches, and what bounds them. */
+/* Rows of measured devices that follow by arithmetic from other rows of the same device: fault batches, requests beside
+ * training, and what bounds them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
 #include "reproduce.h"
 #include "sorted.h"
-
-/* What a scheme adds to the urgent request of a workload, us: that of workload A or D, which have the same requests. */
-static double added_us(const reproduce_context *context, const char *scheme, char workload) {
-    char row[56];
-    snprintf(row, sizeof row, "M.gp.add.%s.%c", scheme, workload == 'E' ? 'D' : 'A');
-    return reproduce_fitted(context, row);
-}
-
-static void additions(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static const char *const schemes[] = {"WB", "GPwo", "GP"};
-    const double factor = reproduce_condition(context, result, "added", 1);
-    for (int i = 0; i < 9; i++) {
-        const char workload = "BEZ"[i % 3];
-        char row[56];
-        snprintf(row, sizeof row, "%s.%s.%c", id, schemes[i / 3], workload);
-        reproduce_point(result, row, factor * added_us(context, schemes[i / 3], workload));
-    }
-    reproduce_note(result, "each workload adds what the one with the same urgent requests does");
-}
-
-/* Best-effort requests per second without urgent ones, by least squares of relative errors on the rows that may set
- * parameters: urgent requests take their time alone and what the scheme adds. */
-static double best_effort(const reproduce_context *context, const char *scheme, double urgent_us) {
-    double sum = 0, squares = 0;
-    for (int hz = 100; hz <= 250; hz += 150) {
-        char row[56];
-        double share = 1 - hz * urgent_us / 1e6;
-        snprintf(row, sizeof row, "M.gp.thpt.%s.%d", scheme, hz);
-        share /= reproduce_fitted(context, row);
-        sum += share;
-        squares += share * share;
-    }
-    return sum / squares;
-}
-static double urgent_us(const reproduce_context *context, const char *added) {
-    return 1000 * reproduce_fitted(context, "M.gp.lat.LCO.A") + added_us(context, added, 'A');
-}
-
-static void left_over(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static const char *const schemes[][2] = {{"WB", "WB"}, {"GPwores", "GPwo"}, {"GP", "GP"}};
-    for (int i = 0; i < 3; i++) {
-        const double us = urgent_us(context, schemes[i][1]), alone = best_effort(context, schemes[i][0], us);
-        for (int hz = 150; hz <= 300; hz += 150) {
-            char row[56];
-            snprintf(row, sizeof row, "%s.%s.%d", id, schemes[i][0], hz);
-            reproduce_point(result, row, alone * (1 - hz * us / 1e6));
-        }
-    }
-    reproduce_revised(result);
-}
-
-/* The row of a workload and a scheme that may set parameters. */
-static double latency_ms(const reproduce_context *context, const char *id, const char *scheme, char workload) {
-    char row[56];
-    snprintf(row, sizeof row, "%s.%s.%c", id, scheme, workload);
-    return reproduce_fitted(context, row);
-}
-
-/* Urgent requests: their time alone and what the scheme adds in workload A or D, which have the same urgent requests.
- * One after the other (SEQ) in workload B, where both kinds come more often than the device can serve, a request waits
- * for one of the other kind. other_ms of --set: what an urgent request waits for one after the other in E and Z. */
-static void requests(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static const char *const schemes[] = {"WB", "GP", "NP", "SEQ"};
-    const double others = best_effort(context, "GP", urgent_us(context, "GP")),
-                 other_ms = reproduce_condition(context, result, "other_ms", 0);
-    char row[56];
-    for (int i = 0; i < 12; i++) {
-        const char workload = "BEZ"[i % 3], known = workload == 'E' ? 'D' : 'A';
-        const char *scheme = schemes[i / 3];
-        const int waits = i >= 9;
-        double more = latency_ms(context, id, scheme, known) - latency_ms(context, id, "LCO", known);
-        if (i < 6) more = added_us(context, scheme, workload) / 1000;
-        if (waits && workload == 'B') more = 1000 / others;
-        if (waits && workload != 'B' && other_ms > 0) more = other_ms;
-        snprintf(row, sizeof row, "%s.%s.%c", id, scheme, workload);
-        reproduce_point(result, row, latency_ms(context, id, "LCO", workload) + more);
-    }
-    reproduce_note(result, "each workload adds what the one with the same urgent requests does");
-    reproduce_revised(result);
-}
 
 /* The bound that the source's analysis takes. update_us of --set: what an update takes, if all took the same. */
 static void update_bound(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -225,8 +145,10 @@ static void copies(const reproduce_context *context, const char *id, reproduce_r
     }
 }
 
-const reproduce_row rows_silicon_added[] = {{"M.gp.add", additions},    {"M.gp.thpt", left_over},
-                                            {"M.gp.lat", requests},     {"M.gcaps.eps", update_bound},
-                                            {"M.uvm.abc", two_batches}, {"M.uvm.sgemm", full_batches},
-                                            {"M.reef", models},         {"M.orion.mps", multi_process},
-                                            {"M.bw.b300", copies},      {NULL, NULL}};
+const reproduce_row rows_silicon_added[] = {{"M.gcaps.eps", update_bound},
+                                            {"M.uvm.abc", two_batches},
+                                            {"M.uvm.sgemm", full_batches},
+                                            {"M.reef", models},
+                                            {"M.orion.mps", multi_process},
+                                            {"M.bw.b300", copies},
+                                            {NULL, NULL}};
