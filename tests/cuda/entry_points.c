@@ -176,8 +176,8 @@ static void events_wait_for_their_stream(void **unused) {
     assert_int_equal(cudaFree(device), cudaSuccess);
 }
 
-/* Where nvcc compiles with `--default-stream per-thread`, calls have other names, and no stream is the thread's. The
- * legacy stream waits for it. */
+/* With `--default-stream per-thread` nvcc's calls have other names, and NULL is the stream of the thread. The legacy
+ * stream waits for that stream. */
 static void the_stream_of_a_thread_is_its_own(void **unused) {
     uint32_t *device, *pinned, value = 0;
     void *arguments[] = {&device};

@@ -213,7 +213,7 @@ cudaError_t modules_texture(const void *host, uint32_t *module, const char **nam
 
 /* ---- managed variables ---- */
 
-/* nvcc's host code has a pointer to each managed variable, and calls this before it reads the first one. */
+/* nvcc's host code has a pointer to each managed variable, and calls this function before it reads the first one. */
 API char __cudaInitModule(void **handle) {
     const variable *v;
     cudaError_t error = runtime_enter();
@@ -221,7 +221,8 @@ API char __cudaInitModule(void **handle) {
         uint64_t address = 0, bytes;
         if (v->from != (binary *)handle || !v->managed || *v->managed) continue;
         if (!error) error = modules_variable(v->host, &address, &bytes);
-        *v->managed = address ? pointer_of(address) : calloc(1, v->bytes ? v->bytes : 1); /* the error stays */
+        /* Without a module the host reads zeros instead of NULL, and its next launch returns the error. */
+        *v->managed = address ? pointer_of(address) : calloc(1, v->bytes ? v->bytes : 1);
     }
     runtime_leave(error);
     return 1;
