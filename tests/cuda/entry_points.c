@@ -15,6 +15,9 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
                             void *bid, void *block, void *grid, int *warp);
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes,
                        int constant, int global);
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t bytes,
+                              int constant, int global);
+char __cudaInitModule(void **handle);
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *function);
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
                                cudaStream_t stream);
@@ -42,6 +45,9 @@ typedef struct wrapper {
 } wrapper;
 
 static int add_stub, missing_stub, step_variable, no_image_stub, lz4_stub; /* host functions and variables: addresses */
+
+static void **managed_handle;
+static uint32_t *managed_step; /* nvcc's stub for a managed variable: a pointer */
 
 static void **register_image(const void *image, const void *stub, const char *name) {
     static wrapper wrappers[8];
@@ -93,7 +99,8 @@ static int setup(void **unused) {
     __cudaRegisterVar(handle, (char *)&step_variable, NULL, "step", 0, 4, 0, 0);
     __cudaRegisterFatBinaryEnd(handle);
     register_image(container(2, 0), &no_image_stub, "add");
-    register_image(container(1, 1), &lz4_stub, "add");
+    managed_handle = register_image(container(1, 1), &lz4_stub, "add");
+    __cudaRegisterManagedVar(managed_handle, (void **)(void *)&managed_step, NULL, "step", 0, 4, 0, 0);
     return 0;
 }
 
@@ -115,6 +122,25 @@ static void launches_reach_the_kernel(void **unused) {
     assert_int_equal(cudaLaunchKernel(&lz4_stub, one, eight, arguments, 0, NULL), cudaSuccess); /* its own step: 5 */
     assert_int_equal(cudaMemcpy(values, device, sizeof values, cudaMemcpyDeviceToHost), cudaSuccess);
     for (i = 0; i < 8; i++) assert_int_equal(values[i], 5 + 7 + 5);
+    assert_int_equal(cudaFree(device), cudaSuccess);
+}
+
+/* Where nvcc's host code reads a managed variable, it asks for its pointer first. Host and kernels share the variable.
+ */
+static void a_managed_variable_has_its_pointer(void **unused) {
+    uint32_t *device, value;
+    void *arguments[] = {&device};
+    (void)unused;
+    assert_int_equal(__cudaInitModule(managed_handle), 1);
+    assert_non_null(managed_step);
+    assert_int_equal(*managed_step, 5);
+    *managed_step = 9;
+    assert_int_equal(cudaMalloc((void **)&device, 4), cudaSuccess);
+    assert_int_equal(cudaMemset(device, 0, 4), cudaSuccess);
+    assert_int_equal(cudaLaunchKernel(&lz4_stub, one, one, arguments, 0, NULL), cudaSuccess);
+    assert_int_equal(cudaMemcpy(&value, device, 4, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(value, 9);
+    *managed_step = 5;
     assert_int_equal(cudaFree(device), cudaSuccess);
 }
 
@@ -150,8 +176,8 @@ static void events_wait_for_their_stream(void **unused) {
     assert_int_equal(cudaFree(device), cudaSuccess);
 }
 
-/* Where nvcc compiles with `--default-stream per-thread`, calls have other names, and no stream is the thread's. The
- * legacy stream waits for it. */
+/* With `--default-stream per-thread` nvcc's calls have other names, and NULL is the stream of the thread. The legacy
+ * stream waits for that stream. */
 static void the_stream_of_a_thread_is_its_own(void **unused) {
     uint32_t *device, *pinned, value = 0;
     void *arguments[] = {&device};
@@ -289,6 +315,7 @@ static void an_invalid_access_sticks(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(launches_reach_the_kernel),
+                                       cmocka_unit_test(a_managed_variable_has_its_pointer),
                                        cmocka_unit_test(events_wait_for_their_stream),
                                        cmocka_unit_test(the_stream_of_a_thread_is_its_own),
                                        cmocka_unit_test(a_captured_graph_does_what_its_calls_would),

@@ -78,11 +78,6 @@ API void **__cudaRegisterFatBinary(void *from) {
 }
 
 API void __cudaUnregisterFatBinary(void **handle) { (void)handle; }
-API char __cudaInitModule(void **handle) {
-    (void)handle;
-    return 1;
-}
-
 API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, void *tid,
                                 void *bid, void *block, void *grid, int *warp) {
     function *f = (function *)calloc(1, sizeof *f);
@@ -216,7 +211,24 @@ cudaError_t modules_texture(const void *host, uint32_t *module, const char **nam
     return cudaSuccess;
 }
 
-/* ---- managed variables that clang has compiled ---- */
+/* ---- managed variables ---- */
+
+/* nvcc's host code has a pointer to each managed variable, and calls this function before it reads the first one. */
+API char __cudaInitModule(void **handle) {
+    const variable *v;
+    cudaError_t error = runtime_enter();
+    for (v = all_variables; v; v = v->next) {
+        uint64_t address = 0, bytes;
+        if (v->from != (binary *)handle || !v->managed || *v->managed) continue;
+        if (!error) error = modules_variable(v->host, &address, &bytes);
+        /* Without a module the host reads zeros instead of NULL, and its next launch returns the error. */
+        *v->managed = address ? pointer_of(address) : calloc(1, v->bytes ? v->bytes : 1);
+    }
+    runtime_leave(error);
+    return 1;
+}
+
+/* clang's host code has the variables themselves. */
 
 API void minigpu_register_managed(const void *start, const void *stop);
 API void minigpu_register_managed(const void *start, const void *stop) {

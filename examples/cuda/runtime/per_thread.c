@@ -1,6 +1,6 @@
-/* per_thread: the names under which nvcc calls the run-time library with `--default-stream per-thread` (runtime.h).
- * There no stream is the stream of the thread; a program has one such stream. Calls that wait (_ptds) may use the
- * legacy stream, which waits for that of the thread. */
+/* per_thread: the names under which nvcc calls the run-time library with `--default-stream per-thread` (runtime.h). A
+ * stream that is NULL means the stream of the thread there. A program has one such stream for all of its threads. The
+ * calls that wait (_ptds) use the legacy stream, which waits for that one. */
 #define _GNU_SOURCE
 #include "runtime.h"
 
