@@ -25,7 +25,8 @@ int again_is_possible(const machine *m) {
 static uint64_t blocks_of(const uint32_t grid[3]) { return (uint64_t)grid[0] * grid[1] * grid[2]; }
 
 int again_fits(const machine *m, uint32_t index, const uint32_t grid[3]) {
-    const uint64_t room = (m->preempted_count - m->block_count) / m->kernel_count, blocks = blocks_of(grid);
+    const uint64_t room = (m->preempted_count - m->block_count) / machine_kernels_at_a_time(m),
+                   blocks = blocks_of(grid);
     gpump_occupancy occupancy;
     if ((uint64_t)grid[0] * grid[1] > (UINT64_C(1) << 40) / grid[2]) return 0;
     if (blocks <= room) return 1;

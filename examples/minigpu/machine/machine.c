@@ -1038,6 +1038,10 @@ static int make_memory(machine *m, launch_file *launch, const machine_programs *
     return loops_make(m, launch) ? out_of_memory(launch, error) : 0;
 }
 
+uint32_t machine_kernels_at_a_time(const machine *m) {
+    return m->kernel_count < m->launch->process_count ? m->kernel_count : m->launch->process_count;
+}
+
 /* Makes blocks, warps, SMs and the memory behind them. */
 static int make_hardware(machine *m, const launch_file *launch, const memory_plan *plan,
                          char error[LAUNCH_ERROR_BYTES]) {
@@ -1046,7 +1050,7 @@ static int make_hardware(machine *m, const launch_file *launch, const memory_pla
     m->port = gpump_gpu_port(&c->gpu);
     m->block_count = resident_blocks(m) * (m->in_place ? 2 : 1); /* parked blocks are saved while others run */
     m->warp_count = c->gpu.sms * c->gpu.warp_slots * (m->beyond_room ? 2 : 1);
-    m->preempted_count = m->block_count + (uint32_t)plan->contexts * m->kernel_count;
+    m->preempted_count = m->block_count + (uint32_t)plan->contexts * machine_kernels_at_a_time(m);
     m->blocks = (block *)arena_take_array(&m->arena, m->block_count, sizeof(block));
     m->warps = (warp *)arena_take_array(&m->arena, m->warp_count, sizeof(warp));
     m->predicates =
