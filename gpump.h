@@ -16101,11 +16101,13 @@ static int gpumpi_registers_compare_keys(const void *a, const void *b) {
 /* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer
  * registers, stays. */
 static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_arena *arena) {
-    uint32_t registers = gpumpi_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills,
-             impossible, *order[2];
+    uint32_t registers = gpumpi_program_registers(state->program), count = 0, i, n = 0, pass, wide, *order[2], *place;
+    gpumpi_registers_state first;
     gpumpi_registers_key *keys;
+    uint8_t *spilled;
     if (!GPUMPI_ARENA_NEW(arena, keys, registers) || !GPUMPI_ARENA_NEW(arena, order[0], registers) ||
-        !GPUMPI_ARENA_NEW(arena, order[1], registers))
+        !GPUMPI_ARENA_NEW(arena, order[1], registers) || !GPUMPI_ARENA_NEW(arena, place, registers) ||
+        !GPUMPI_ARENA_NEW(arena, spilled, registers))
         return 0;
     for (i = 0; i < registers; i++)
         if (state->intervals->first[i] < state->intervals->first[i + 1]) {
@@ -16120,14 +16122,14 @@ static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_are
             if (wide == !pass) order[1][n++] = keys[i].reg;
         }
     gpumpi_registers_place(state, order[0], count);
-    used = state->used[1];
-    spills = state->spills;
-    impossible = state->impossible;
+    first = *state; /* rows and heads serve only while a placement is made */
+    state->place = place;
+    state->spilled = spilled;
     gpumpi_registers_place(state, order[1], count);
-    if (state->impossible > impossible ||
-        (state->impossible == impossible &&
-         (state->spills > spills || (state->spills == spills && state->used[1] >= used))))
-        gpumpi_registers_place(state, order[0], count);
+    if (state->impossible > first.impossible ||
+        (state->impossible == first.impossible &&
+         (state->spills > first.spills || (state->spills == first.spills && state->used[1] >= first.used[1]))))
+        *state = first;
     return 1;
 }
 

@@ -1,17 +1,20 @@
 /* Writing and reading the raw context of a block of n warps (24 registers, 32 lanes, 4 KB of shared memory), beside
- * copying the same bytes without sections, checks or checksum. */
+ * copying the same bytes without sections, checks or checksum. As a view the block has SIMT stacks and predicates, too,
+ * as a host's block does. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
 #include "micro.h"
 
-enum { REGISTERS = 24, LANES = 32, SHARED = 4096 };
+enum { REGISTERS = 24, LANES = 32, SHARED = 4096, PREDICATES = 8 };
 
 typedef struct block {
     uint32_t warps;
     uint32_t *values, *back;
     unsigned char shared[SHARED], *context, *copy;
     uint64_t capacity, bytes;
+    gpump_context_stack_entry top;
+    uint64_t predicates[PREDICATES];
 } block;
 
 static const uint64_t sizes[] = {1, 8, 32, 0};
@@ -32,7 +35,7 @@ static void *setup(uint64_t size) {
     size_t words = (size_t)size * REGISTERS * LANES;
     if (!b) return NULL;
     b->warps = (uint32_t)size;
-    b->capacity = words * 4 + SHARED + size * 64 + 1024;
+    b->capacity = words * 4 + SHARED + size * 512 + 1024;
     b->values = (uint32_t *)malloc(words * 4);
     b->back = (uint32_t *)malloc(words * 4);
     b->context = (unsigned char *)malloc((size_t)b->capacity);
@@ -108,6 +111,79 @@ static uint64_t run_read_copy(void *state, uint64_t operations) {
     return good;
 }
 
+/* ---- the same block as a view ---- */
+
+static void describe_warp(void *user, uint32_t index, gpump_context_warp *warp) {
+    block *b = (block *)user;
+    warp->registers = b->values + index * REGISTERS * LANES;
+    warp->stack = &b->top;
+    warp->stack_entries = 1;
+    warp->predicates = b->predicates;
+    warp->predicate_words = PREDICATES;
+}
+
+/* Where a warp that is read goes to. */
+static void place_warp(void *user, uint32_t index, gpump_context_warp *warp) {
+    describe_warp(user, index, warp);
+    warp->registers = ((block *)user)->back + index * REGISTERS * LANES;
+}
+
+static void took_warp(void *user, uint32_t index, const gpump_context_warp *warp, gpump_context_reader *reader) {
+    (void)user, (void)index, (void)warp, (void)reader;
+}
+
+static gpump_context_view view_of(block *b) {
+    gpump_context_view view;
+    memset(&view, 0, sizeof view);
+    view.block.warps = b->warps;
+    view.block.lanes = LANES;
+    view.block.registers = REGISTERS;
+    view.shared = b->shared;
+    view.shared_bytes = SHARED;
+    view.user = b;
+    view.warp = describe_warp;
+    view.took = took_warp;
+    return view;
+}
+
+static uint64_t run_put_view(void *state, uint64_t operations) {
+    block *b = (block *)state;
+    const gpump_context_view view = view_of(b);
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < operations; i++) {
+        gpump_context_writer writer;
+        uint64_t bytes = 0;
+        b->values[0] = (uint32_t)i;
+        (void)gpump_context_begin(&writer, b->context, b->capacity);
+        (void)gpump_context_put_view(&writer, &view, NULL);
+        (void)gpump_context_end(&writer, &bytes);
+        sum += bytes;
+    }
+    return sum;
+}
+
+static void *setup_view(uint64_t size) {
+    block *b = (block *)setup(size);
+    if (!b) return NULL;
+    b->top.lanes = UINT32_MAX;
+    b->top.reconvergence_pc = GPUMP_NONE;
+    b->bytes = run_put_view(b, 1);
+    return b->bytes ? b : NULL;
+}
+
+static uint64_t run_get_view(void *state, uint64_t operations) {
+    block *b = (block *)state;
+    uint64_t good = 0;
+    for (uint64_t i = 0; i < operations; i++) {
+        gpump_context_view view = view_of(b);
+        gpump_context_reader reader;
+        view.warp = place_warp;
+        if (gpump_context_open_unverified(&reader, b->context, b->bytes, NULL) != GPUMP_OK) return 0;
+        if (gpump_context_get_view(&reader, &view, NULL) == GPUMP_OK) good += b->warps;
+    }
+    return good;
+}
+
 const micro_case micro_context[] = {
     {"context_write", "the raw context of a block of n warps", "memcpy of the same bytes", sizes, setup, run_write,
      run_write_copy, teardown},
@@ -115,5 +191,9 @@ const micro_case micro_context[] = {
      teardown},
     {"context_copy", "read back and verified in one pass", "memcpy of the same bytes", sizes, setup,
      run_read_unverified, run_read_copy, teardown},
+    {"context_put_view", "a block of n warps with stacks and predicates, written by one call",
+     "memcpy of its registers", sizes, setup_view, run_put_view, run_write_copy, teardown},
+    {"context_get_view", "likewise read, and verified in the same pass", "memcpy of its registers", sizes, setup_view,
+     run_get_view, run_read_copy, teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };
