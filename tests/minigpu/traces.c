@@ -531,6 +531,7 @@ static void run_list(uint32_t regions) {
                 preemption_request(m, m->sms[i], regions ? GPUMP_TECHNIQUE_REWIND : GPUMP_TECHNIQUE_SWITCH, 0, 0);
     if (ended < 0) fail_msg("%u: %s", regions, m->error);
     assert_int_equal(m->kernel_count, KERNELS);
+    assert_true(m->preempted_count <= m->block_count + BLOCKS); /* one of the kernels runs at a time */
     assert_int_equal(m->runs[0].ended, 2);
     for (i = 0; i < KERNELS; i++) {
         const trace_kernel *trace = m->kernels[i].launch->trace;
