@@ -416,10 +416,10 @@ uint8_t *duet_shared(machine *m, const block *b) {
 /* ---- stalls and replies ---- */
 
 void duet_load_sent(machine *m, sm *s, in_flight *r) {
-    (void)s;
     if (r->next_free != RECORD_MISSED || !r->outstanding) return;
     r->next_free = RECORD_COUNTED;
     duet_warp_of(s, &m->warps[r->warp])->missed_loads++;
+    s->changed |= warp_bit(&m->warps[r->warp]);
 }
 
 static void replies(sm *s, warp *w, uint32_t count) {
@@ -506,14 +506,16 @@ static int waits_for_page(const machine *m, const sm *s, const warp *w, uint32_t
 
 /* Returns the stalled warps without those that are as they were when they were found too large; counts these. A warp
  * that waits for pages, with its gate closed, is the same until an instruction of it ends, its pages come, it goes
- * back, or it moves. Hundreds of cycles of an SM ask for tens of such warps. */
+ * back, or it moves. Hundreds of cycles of an SM ask for tens of such warps. Warps that waited for nothing of this kind
+ * are left out, too, until they change. */
 static uint64_t without_stuck(sm *s, uint64_t stalled) {
     sm_duet *d = sm_duet_of(s);
     d->stuck = s->now < d->stuck_until ? d->stuck & stalled & s->held & ~s->calling & ~s->changed : 0;
     if (!d->stuck) d->stuck_until = NEVER;
+    d->idle &= ~s->changed;
     s->changed = 0;
     d->too_large += gpump_bits_count64(d->stuck);
-    return stalled & ~d->stuck;
+    return stalled & ~d->stuck & ~d->idle;
 }
 
 /* Reports the warps that wait for loads beyond L1, for pages, or at a barrier, and have nothing else in flight. */
@@ -529,7 +531,10 @@ static void report_stalls(machine *m, sm *s) {
         const int goes_on = !at_barrier && (fetches_on || !missed || s->clear & BIT(slot)); /* but for a page */
         uint32_t state;
         int for_page;
-        if (goes_on && !faulted) continue; /* cheap, first */
+        if (goes_on && !faulted) { /* cheap, first */
+            if (fetches_on || !missed) d->idle |= BIT(slot);
+            continue;
+        }
         if (w->in_flight != missed || w->unchecked || gate_in_control(w) || gate_calling(w) || copies_under_way(w))
             continue;
         PARTS_ASK(m, state, (uint32_t)GPUMP_REPLAY_RUN, replay_state, (m, s, w));

@@ -39,12 +39,15 @@ typedef struct sm_duet {
     gpump_duet *spaces[DUET_SPACES]; /* NULL: no kernel needs it */
     uint32_t space;
     gpump_duet_action move;
-    uint32_t moving;                    /* 1: `move` is in progress */
-    uint32_t kernel;                    /* the kernel of its plan; NONE */
-    uint64_t reported;                  /* slots whose warp was reported as stalled */
-    uint64_t too_large;                 /* stalls of warps whose live registers do not fit a frame */
-    uint64_t stuck;                     /* slots whose warp waits for pages, and is too large, until it changes */
-    uint64_t stuck_until;               /* when the first of them has its pages */
+    uint32_t moving;      /* 1: `move` is in progress */
+    uint32_t kernel;      /* the kernel of its plan; NONE */
+    uint64_t reported;    /* slots whose warp was reported as stalled */
+    uint64_t too_large;   /* stalls of warps whose live registers do not fit a frame */
+    uint64_t stuck;       /* slots whose warp waits for pages, and is too large, until it changes */
+    uint64_t stuck_until; /* when the first of them has its pages */
+    uint64_t
+        idle; /* slots whose warp waits neither for a load beyond L1 nor for pages nor at a barrier, until it changes
+               */
     uint32_t warp_of[GPUMP_DUET_WARPS]; /* by warp.number, as the next two */
     duet_warp warps[GPUMP_DUET_WARPS];
     duet_block blocks[BLOCK_ENTRIES_MAX]; /* by block.ref.slot */

@@ -176,6 +176,7 @@ static void faulted(machine *m, sm *s, uint32_t record) {
     warp *w = &m->warps[r->warp];
     uint64_t cycle;
     f->faults++;
+    s->changed |= warp_bit(w);
     if (!w->fault_address) {
         w->fault_since = s->now;
         w->fault_address = r->segments[gpump_bits_lowest64(l->absent)];
@@ -523,6 +524,7 @@ void faults_restore(machine *m, sm *s, warp *w, const gpump_replay_entry *entrie
     if (count && w->sequence <= entries[count - 1].sequence) w->sequence = entries[count - 1].sequence + 1;
     PARTS_ASK(m, cycle, 0, restored_cycle, (m, w));
     w->fault_cycle = cycle ? cycle : m->blocks[w->block].fault_cycle;
+    s->changed |= warp_bit(w);
     hold(s, w);
 }
 
