@@ -93,6 +93,14 @@ typedef struct mix {
     uint64_t random;
 } mix;
 
+static mix mix_of_none(int one_by_one, double slows) {
+    mix m;
+    memset(&m, 0, sizeof m);
+    m.one_by_one = one_by_one;
+    m.slows = slows;
+    return m;
+}
+
 static void add_client(mix *m, int urgent, asks asks, double every_ms, double delay_ms, double work_ms) {
     client *c = &m->clients[m->count++];
     memset(c, 0, sizeof *c);
@@ -188,10 +196,7 @@ static double latency_ms(const reproduce_context *context, const char *id, const
 /* D and E: five networks ask 20 times a second, and so many others (none, or the same five) 100 times. */
 static double networks_ms(char workload, double alone_ms, int others, int one_by_one, double slows) {
     const asks asks = workload == 'E' ? ASKS_BY_CHANCE : ASKS_PERIODICALLY;
-    mix m;
-    memset(&m, 0, sizeof m);
-    m.one_by_one = one_by_one;
-    m.slows = slows;
+    mix m = mix_of_none(one_by_one, slows);
     for (int urgent = 1; urgent >= 0; urgent--)
         for (int i = 0; i < (urgent ? NETWORKS : others); i++)
             add_client(&m, urgent, asks, urgent ? 50 : 10, workload == 'E' ? 0 : i * alone_ms, alone_ms - before_ms);
@@ -200,10 +205,7 @@ static double networks_ms(char workload, double alone_ms, int others, int one_by
 
 /* B: a network beside another one, both 220 times a second. */
 static double pair_ms(double alone_ms, double other_ms, int one_by_one, double slows) {
-    mix m;
-    memset(&m, 0, sizeof m);
-    m.one_by_one = one_by_one;
-    m.slows = slows;
+    mix m = mix_of_none(one_by_one, slows);
     add_client(&m, 1, ASKS_PERIODICALLY, 1000 / 220.0, 0, alone_ms - before_ms);
     add_client(&m, 0, ASKS_PERIODICALLY, 1000 / 220.0, alone_ms, other_ms);
     return mean_ms(&m);
@@ -211,10 +213,7 @@ static double pair_ms(double alone_ms, double other_ms, int one_by_one, double s
 
 /* Z: a network 100 times a second beside four graph programs. */
 static double graphs_ms(double alone_ms, double graph_ms, int one_by_one, double slows) {
-    mix m;
-    memset(&m, 0, sizeof m);
-    m.one_by_one = one_by_one;
-    m.slows = slows;
+    mix m = mix_of_none(one_by_one, slows);
     add_client(&m, 1, ASKS_PERIODICALLY, 10, 0, alone_ms - before_ms);
     for (int i = 0; i < 4; i++) add_client(&m, 0, ASKS_AGAIN, 0, 0, graph_ms);
     return mean_ms(&m);
@@ -229,6 +228,16 @@ static double fitted_share(const reproduce_context *context, const char *id) {
         *(networks_ms('D', alone_ms, NETWORKS, 0, middle) < together_ms ? &low : &high) = middle;
     }
     return low;
+}
+
+/* Two rows that may set parameters, and set none here. */
+static void unset_rows(const reproduce_context *context, const char *id, double slows, reproduce_result *result) {
+    const double alone_ms = latency_ms(context, id, "LCO", 'D');
+    char row[56];
+    snprintf(row, sizeof row, "%s.SEQ.D", id);
+    reproduce_point(result, row, networks_ms('D', alone_ms, NETWORKS, 1, slows));
+    snprintf(row, sizeof row, "%s.LCO.E", id);
+    reproduce_point(result, row, networks_ms('E', alone_ms, 0, 0, slows));
 }
 
 /* Without preemption and one after the other, in workloads B, E and Z. other_ms: what the other job of B takes; 0: it
@@ -255,45 +264,44 @@ static void unpreempted(const reproduce_context *context, const char *id, double
         snprintf(row, sizeof row, "%s.%s.%c", id, scheme, workload);
         reproduce_point(result, row, ms);
     }
-    { /* two rows that may set parameters, and set none here */
-        const double alone_ms = latency_ms(context, id, "LCO", 'D');
-        char row[56];
-        snprintf(row, sizeof row, "%s.SEQ.D", id);
-        reproduce_point(result, row, networks_ms('D', alone_ms, NETWORKS, 1, slows));
-        snprintf(row, sizeof row, "%s.LCO.E", id);
-        reproduce_point(result, row, networks_ms('E', alone_ms, 0, 0, slows));
-    }
+    unset_rows(context, id, slows, result);
     reproduce_note(result, "a request slows each other by %.2f", slows);
 }
 
-/* Urgent requests on an A100: with preemption, their time alone and what the scheme adds. */
+/* What a scheme with preemption adds to an urgent request of a workload, ms: the A100's rows have it, the AMD GPU's
+ * have the latency of the workload with the same urgent requests. */
+static double preemption_adds_ms(const reproduce_context *context, const char *id, const char *scheme, char workload) {
+    const char known = workload == 'E' ? 'D' : 'A';
+    if (!strcmp(id, "M.gp.lat")) return added_us(context, scheme, workload) / 1000;
+    return latency_ms(context, id, scheme, known) - latency_ms(context, id, "LCO", known);
+}
+
+/* With preemption, an urgent request takes its time alone and what the scheme adds. */
+static void preempted(const reproduce_context *context, const char *id, const char *const *schemes, int count,
+                      reproduce_result *result) {
+    for (int i = 0; i < 3 * count; i++) {
+        const char workload = "BEZ"[i % 3], *scheme = schemes[i / 3];
+        char row[56];
+        snprintf(row, sizeof row, "%s.%s.%c", id, scheme, workload);
+        reproduce_point(result, row,
+                        latency_ms(context, id, "LCO", workload) + preemption_adds_ms(context, id, scheme, workload));
+    }
+}
+
+/* Urgent requests on an A100. */
 static void requests(const reproduce_context *context, const char *id, reproduce_result *result) {
     static const char *const schemes[] = {"WB", "GP"};
-    for (int i = 0; i < 6; i++) {
-        const char workload = "BEZ"[i % 3];
-        char row[56];
-        snprintf(row, sizeof row, "%s.%s.%c", id, schemes[i / 3], workload);
-        reproduce_point(result, row,
-                        latency_ms(context, id, "LCO", workload) + added_us(context, schemes[i / 3], workload) / 1000);
-    }
+    preempted(context, id, schemes, 2, result);
     unpreempted(context, id, 1000 / best_effort(context, "GP", urgent_us(context, "GP")), result);
     reproduce_revised(result); /* deciding rows were in sight */
 }
 
-/* Urgent requests on an AMD GPU: with preemption, their time alone, and what the scheme adds in workload A or D. */
+/* Urgent requests on an AMD GPU. */
 static void requests_hip(const reproduce_context *context, const char *id, reproduce_result *result) {
     static const char *const schemes[] = {"GP", "RF", "WB"};
-    for (int i = 0; i < 9; i++) {
-        const char workload = "BEZ"[i % 3], known = workload == 'E' ? 'D' : 'A';
-        const char *scheme = schemes[i / 3];
-        char row[56];
-        snprintf(row, sizeof row, "%s.%s.%c", id, scheme, workload);
-        reproduce_point(result, row,
-                        latency_ms(context, id, "LCO", workload) + latency_ms(context, id, scheme, known) -
-                            latency_ms(context, id, "LCO", known));
-    }
+    preempted(context, id, schemes, 3, result);
     unpreempted(context, id, 0, result);
-    reproduce_revised(result);
+    reproduce_revised(result); /* likewise */
 }
 
 const reproduce_row rows_silicon_urgent[] = {{"M.gp.add", additions},

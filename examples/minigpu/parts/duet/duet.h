@@ -45,9 +45,8 @@ typedef struct sm_duet {
     uint64_t too_large;   /* stalls of warps whose live registers do not fit a frame */
     uint64_t stuck;       /* slots whose warp waits for pages, and is too large, until it changes */
     uint64_t stuck_until; /* when the first of them has its pages */
-    uint64_t
-        idle; /* slots whose warp waits neither for a load beyond L1 nor for pages nor at a barrier, until it changes
-               */
+    /* Slots whose warp waits neither for a load beyond L1 nor for pages nor at a barrier, until it changes. */
+    uint64_t idle;
     uint32_t warp_of[GPUMP_DUET_WARPS]; /* by warp.number, as the next two */
     duet_warp warps[GPUMP_DUET_WARPS];
     duet_block blocks[BLOCK_ENTRIES_MAX]; /* by block.ref.slot */

@@ -262,5 +262,5 @@ static void server(const reproduce_context *context, const char *id, reproduce_r
     }
 }
 
-const reproduce_row rows_silicon_share[] = {
+const reproduce_row rows_silicon_pair[] = {
     {"M.xs.f7", latencies}, {"M.xs.thpt", throughputs}, {"M.xs.f12", frames}, {"M.xs.f13a", server}, {NULL, NULL}};
