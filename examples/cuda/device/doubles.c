@@ -257,6 +257,9 @@ DEVICE_FUNCTION double __nv_cbrt(double x) {
     if (a < 0x1p-1022) {
         a *= 0x1p54;
         k = -18;
+    } else if (a > 0x1p1000) { /* the cube of the first guess may be larger than a */
+        a *= 0x1p-54;
+        k = 18;
     }
     y = of_bits(bits_of(a) / 3 + 0x2a9f789300000000ull); /* a third of the exponent */
     y = y - (y * y * y - a) / (3 * y * y);
