@@ -1,11 +1,9 @@
 /* Rows of measured devices that follow by arithmetic from other measurements of the same device: fault batches, models
- * by their kernels, requests beside training, and what bounds them. */
-#include <math.h>
+ * by their kernels, and what bounds them. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
 #include "reproduce.h"
-#include "sorted.h"
 
 /* The bound that the source's analysis takes. update_us of --set: what an update takes, if all took the same. */
 static void update_bound(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -112,39 +110,6 @@ static void models(const reproduce_context *context, const char *id, reproduce_r
     reproduce_note(result, "a launch behind another one saves %.0f us", saved);
 }
 
-/* Inference beside training under MPS: every kernel of a request waits for one of the training. Requests come by
- * chance, 30 a second on average (the artifact's configuration), and wait for each other. */
-static void multi_process(const reproduce_context *context, const char *id, reproduce_result *result) {
-    enum { SAMPLES = 4000 };
-    static const struct {
-        const char *name;
-        double share;
-    } statistics[] = {{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}};
-    static double latency[SAMPLES];
-    const double trained = reproduce_fitted(context, "M.orion.kern.resnet50_32_fb1.sum") /
-                           reproduce_fitted(context, "M.orion.kern.resnet50_32_fb1.count"),
-                 kernels = reproduce_fitted(context, "M.orion.kern.resnet50_4_fwd.count"),
-                 waits = reproduce_condition(context, result, "mps_waits", 1),
-                 per_second = reproduce_condition(context, result, "mps_rate", 30),
-                 service = reproduce_fitted(context, "M.orion.kern.resnet50_4_fwd.sum") + kernels * waits * trained;
-    uint64_t random = 5;
-    double arrival = 0, end = 0;
-    char row[56];
-    if (!(service > 0)) return;
-    for (int i = 0; i < SAMPLES; i++) {
-        arrival -= log((gpump_random_below(&random, 1000000) + 0.5) / 1e6) * 1e6 / per_second;
-        end = (end > arrival ? end : arrival) + service;
-        latency[i] = (end - arrival) / 1000;
-    }
-    sorted_sort(latency, SAMPLES);
-    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
-        snprintf(row, sizeof row, "%s.%s", id, statistics[i].name);
-        reproduce_point(result, row, sorted_quantile(latency, SAMPLES, statistics[i].share));
-    }
-    snprintf(row, sizeof row, "%s.thpt0", id);
-    reproduce_point(result, row, SAMPLES * 1e6 / end);
-}
-
 /* Copies into shared memory with twice the bytes in flight: the rate doubles (Little's law), but for the bytes' own
  * time at the peak. b300_peak of --set, GB/s; 0: none. */
 static void copies(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -160,10 +125,6 @@ static void copies(const reproduce_context *context, const char *id, reproduce_r
     }
 }
 
-const reproduce_row rows_silicon_added[] = {{"M.gcaps.eps", update_bound},
-                                            {"M.uvm.abc", two_batches},
-                                            {"M.uvm.sgemm", full_batches},
-                                            {"M.reef", models},
-                                            {"M.orion.mps", multi_process},
-                                            {"M.bw.b300", copies},
-                                            {NULL, NULL}};
+const reproduce_row rows_silicon_added[] = {{"M.gcaps.eps", update_bound}, {"M.uvm.abc", two_batches},
+                                            {"M.uvm.sgemm", full_batches}, {"M.reef", models},
+                                            {"M.bw.b300", copies},         {NULL, NULL}};

@@ -13,8 +13,9 @@
 #include <string.h>
 #include "reproduce.h"
 #include "sorted.h"
+#include "twister.h"
 
-enum { MODELS = 8, REQUESTS = 3000, TWISTER = 624, WORKERS_MAX = 141 };
+enum { MODELS = 8, REQUESTS = 3000, WORKERS_MAX = 141 };
 
 /* Of mobilenetv2, densenet, googlenet, inception_v3, resnet18, resnet34, resnet50 and squeezenet1.1, by their papers.
  */
@@ -22,44 +23,13 @@ static const double giga[MODELS] = {0.3, 2.87, 1.5, 5.7, 1.8, 3.6, 4.1, 0.35};
 static const double shares[MODELS] = {0.257, 0.0706, 0.0546, 0.0138, 0.272, 0.168, 0.0745, 0.0895};
 static const int median_model = 4, slow_model = 3; /* by shares, in the order of multiply-adds */
 
-typedef struct twister {
-    uint32_t state[TWISTER];
-    uint32_t at;
-    int has_saved;
-    double saved;
-} twister;
-static void seed(twister *t, uint32_t value) {
-    memset(t, 0, sizeof *t);
-    t->at = TWISTER;
-    t->state[0] = value;
-    for (uint32_t i = 1; i < TWISTER; i++) t->state[i] = 1812433253u * (t->state[i - 1] ^ (t->state[i - 1] >> 30)) + i;
-}
-static uint32_t draw(twister *t) {
-    uint32_t y;
-    if (t->at == TWISTER) {
-        for (uint32_t i = 0; i < TWISTER; i++) {
-            y = (t->state[i] & 0x80000000u) | (t->state[(i + 1) % TWISTER] & 0x7fffffffu);
-            t->state[i] = t->state[(i + 397) % TWISTER] ^ (y >> 1) ^ (y & 1 ? 0x9908b0dfu : 0);
-        }
-        t->at = 0;
-    }
-    y = t->state[t->at++];
-    y ^= y >> 11;
-    y ^= (y << 7) & 0x9d2c5680u;
-    y ^= (y << 15) & 0xefc60000u;
-    return y ^ (y >> 18);
-}
-static double unit(twister *t) {
-    const double low = draw(t);
-    return (low + draw(t) * 4294967296.0) / 18446744073709551616.0;
-}
 static double normal(twister *t) {
     double x, y, square;
     t->has_saved = !t->has_saved;
     if (!t->has_saved) return t->saved;
     do {
-        x = 2 * unit(t) - 1;
-        y = 2 * unit(t) - 1;
+        x = 2 * twister_unit(t) - 1;
+        y = 2 * twister_unit(t) - 1;
         square = x * x + y * y;
     } while (square > 1 || square == 0);
     square = sqrt(-2 * log(square) / square);
@@ -78,9 +48,9 @@ typedef struct mix {
 static void arrive(mix *m, double between_us) {
     static twister t;
     double due = 0;
-    seed(&t, 1);
+    twister_seed(&t, 1);
     for (int i = 0; i < REQUESTS; i++) {
-        const float chance = (float)(draw(&t) / 4294967296.0);
+        const float chance = (float)(twister_draw(&t) / 4294967296.0);
         double below = shares[0];
         m->model[i] = 0;
         while (m->model[i] + 1 < MODELS && below < chance) below += shares[++m->model[i]];
