@@ -7,10 +7,13 @@
  * - devices that switch: each process has its time slice (the driver's default)
  * - devices that do not: commands of both processes alternate
  * - XSched: a command of the background runs to its end, and none is launched while the foreground has work; where only
- *   launching can be stopped (level 1), commands that were launched ahead run out
+ *   launching can be stopped (level 1), commands that were launched ahead run out; on the NPU, a suspension stops the
+ *   running command, because its firmware preempts running work when a queue is suspended (vpu_jsm_api.h in the
+ *   artifact)
  *
  * Conditions of --set: commands.DEVICE, ahead.DEVICE and host.DEVICE (the share of a request's time alone in which the
- * device idles), shared.DEVICE (bytes of shared memory that a switch moves), host.server, speech_ms. */
+ * device idles), shared.DEVICE (bytes of shared memory that a switch moves), stops.DEVICE (1: a suspension stops the
+ * running command), host.server, speech_ms. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +26,19 @@
  * artifact slices the model into 8 for the Ascend, and submits 8 filters on each of 8 streams to the PVA; its source
  * does not say how many commands OpenVINO makes for the NPU. ahead: commands of the background launched beyond the
  * running one under XSched, by the artifact's thresholds (of each stream). interval_ms: between requests of the
- * foreground on average, by the artifact's scripts. */
+ * foreground on average, by the artifact's scripts. switches: processes have time slices. stops: a suspension stops the
+ * running command. */
 typedef struct shared_device {
     const char *name;
     uint32_t commands, ahead, interval_ms;
-    int switches;
+    int switches, stops;
     double command_us[3];
 } shared_device;
-static const shared_device devices[] = {{"gv100", 152, 0, 33, 1, GV100_COMMAND_US},
-                                        {"k40m", 152, 15, 141, 0, {0, 0, 0}},
-                                        {"910b", 8, 2, 7, 0, {0, 0, 0}},
-                                        {"npu3720", 1, 0, 114, 0, {0, 0, 0}},
-                                        {"pva", 64, 15, 500, 0, {0, 0, 0}}};
+static const shared_device devices[] = {{"gv100", 152, 0, 33, 1, 0, GV100_COMMAND_US},
+                                        {"k40m", 152, 15, 141, 0, 0, {0, 0, 0}},
+                                        {"910b", 8, 2, 7, 0, 0, {0, 0, 0}},
+                                        {"npu3720", 1, 0, 114, 0, 1, {0, 0, 0}},
+                                        {"pva", 64, 15, 500, 0, 0, {0, 0, 0}}};
 
 /* An op of a process begins, or a wait ends. A request begins behind its pause and ends with its wait, and the next one
  * comes an interval after its begin. */
@@ -165,7 +169,10 @@ static int fill_pair(const reproduce_context *context, const shared_device *d, i
     p->host_us[0] = p->host_us[1] = p->request_us[0] * condition(context, result, "host", d->name, 0);
     p->commands[0] = p->commands[1] = (uint32_t)condition(context, result, "commands", d->name, d->commands);
     p->shared_bytes = (uint32_t)condition(context, result, "shared", d->name, 0);
-    p->policy = xsched ? "npq" : d->switches ? "time_slice" : "fcfs";
+    if (xsched)
+        p->policy = condition(context, result, "stops", d->name, d->stops) > 0 ? "ppq" : "npq";
+    else
+        p->policy = d->switches ? "time_slice" : "fcfs";
     p->foreground_priority = (uint32_t)xsched;
     p->slice_us = (uint64_t)reproduce_fitted(context, "M.slice.hwdefault");
     if (xsched) {
