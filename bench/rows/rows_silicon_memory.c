@@ -190,10 +190,10 @@ typedef struct read_point {
  * time here. */
 enum { READ_POINTS = 4, ROUNDS_FEW = 6, ROUNDS_MANY = 30, DRAM_GROUPS = 4 };
 
-/* A device: its preset, its row of M.lat with the board's clock (NULL: the preset's clock), its SMs (0: the preset's),
- * and the cycles until a new block's first instruction, fitted on the device's own rows `fit` of this series by least
- * squares of relative errors. The DRAM has the bandwidth of the row M.bw.DEVICE.dram.read, which may set parameters:
- * what the same kernel gets with all threads. */
+/* A device: its preset, its rows of M.lat with the board's clock and latency of DRAM (NULL: the preset's), its SMs (0:
+ * the preset's), and the cycles until a new block's first instruction, fitted on the device's own rows `fit` of this
+ * series by least squares of relative errors. The DRAM has the bandwidth of the row M.bw.DEVICE.dram.read, which may
+ * set parameters: what the same kernel gets with all threads. */
 static const struct {
     const char *device, *preset, *clock;
     uint32_t sms, block_start;
@@ -203,7 +203,7 @@ static const struct {
     {"a100_40", "a100", "a100", 0, 282, {{6912, 64, 1}, {13824, 128, 1}, {55296, 512, 1}, {110592, 1024, 1}}},
     {"a100_80", "a100", "a100", 0, 274, {{6912, 64, 1}, {13824, 64, 2}, {55296, 256, 2}, {110592, 512, 2}}},
     {"gh200", "gh200", "gh200", 0, 298, {{8448, 64, 1}, {16896, 64, 2}, {67584, 256, 2}, {135168, 512, 2}}},
-    {"h100pcie", "h100", "h100pcie", 114, 292, {{3648, 32, 2}, {7296, 64, 2}, {29184, 256, 2}, {58368, 512, 2}}},
+    {"h100pcie", "h100", "h100pcie", 114, 328, {{3648, 32, 2}, {7296, 64, 2}, {29184, 256, 2}, {58368, 512, 2}}},
     {"h200", "h200", NULL, 0, 296, {{4224, 32, 2}, {8448, 64, 2}, {33792, 256, 2}, {67584, 512, 2}}},
     {"l40", "l40", "l40", 0, 363, {{6816, 48, 1}, {13632, 96, 1}, {54528, 192, 2}, {109056, 384, 2}}},
     {"a40", "a40", "a40", 0, 288, {{4032, 48, 1}, {8064, 96, 1}, {32256, 192, 2}, {64512, 384, 2}}},
@@ -211,7 +211,7 @@ static const struct {
     {"rx6900xt", "gfx1030", "rx6900xt", 0, 82, {{2560, 32, 1}, {5120, 64, 1}, {20480, 128, 2}, {40960, 256, 2}}},
     {"mi100", "mi100", "mi100", 0, 218, {{7680, 64, 1}, {15360, 64, 2}, {61440, 256, 2}, {122880, 512, 2}}},
     {"mi210", "mi210", "mi210", 0, 302, {{6656, 64, 1}, {13312, 64, 2}, {53248, 256, 2}, {106496, 512, 2}}},
-    {"mi300a", "mi300x", "mi300a", 228, 111, {{14592, 64, 1}, {29184, 64, 2}, {116736, 256, 2}, {233472, 512, 2}}},
+    {"mi300a", "mi300x", "mi300a", 228, 172, {{14592, 64, 1}, {29184, 64, 2}, {116736, 256, 2}, {233472, 512, 2}}},
     {"mi300x", "mi300x", "mi300x", 0, 184, {{19456, 64, 1}, {38912, 64, 2}, {155648, 256, 2}, {311296, 512, 2}}},
 };
 
@@ -265,6 +265,18 @@ static double board_khz(const reproduce_context *context, size_t which, reproduc
     return 1000 * reproduce_condition(context, result, name, mhz);
 }
 
+/* Returns the cycles beyond L2 with which a load from DRAM takes what it takes on the board, or the preset's where no
+ * row says it. */
+static double board_dram_cycles(const reproduce_context *context, size_t which) {
+    enum { L2_LOAD_REST = 9 }; /* of a load beyond the parts below (launch/config.c) */
+    minigpu_config c;
+    char name[48];
+    snprintf(name, sizeof name, "M.lat.%s.dram", readers[which].clock ? readers[which].clock : "");
+    if (minigpu_config_preset(&c, readers[which].preset)) return 0;
+    if (silicon_row(context->silicon, name) == context->silicon->rows) return c.dram_cycles;
+    return floor(reproduce_fitted(context, name) + 0.5) - c.l2_cycles - L2_LOAD_REST - 2 * c.network_cycles;
+}
+
 /* Writes the numbers of the machine. Returns 0, or -1 when a row is missing. */
 static int read_config(const reproduce_context *context, size_t which, char config[READ_CONFIG_BYTES],
                        reproduce_result *result) {
@@ -279,8 +291,8 @@ static int read_config(const reproduce_context *context, size_t which, char conf
     length = snprintf(config, READ_CONFIG_BYTES,
                       "half_wavefronts=1,block_start_cycles=%.0f,board_memory_mb_per_s=%.0f,board_clock_khz=%.0f",
                       start, 1000 * peak, khz);
-    snprintf(config + length, READ_CONFIG_BYTES - (size_t)length, ",dram_groups=%.0f",
-             reproduce_condition(context, result, "dram_groups", DRAM_GROUPS));
+    snprintf(config + length, READ_CONFIG_BYTES - (size_t)length, ",dram_groups=%.0f,dram_cycles=%.0f",
+             reproduce_condition(context, result, "dram_groups", DRAM_GROUPS), board_dram_cycles(context, which));
     return 0;
 }
 
