@@ -7802,20 +7802,24 @@ GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
 GPUMP_INLINE uint64_t gpumpi_victim_rank(int in_time, uint64_t latency, uint64_t overhead) {
     return in_time ? overhead & ~GPUMPI_VICTIM_LATE : latency | GPUMPI_VICTIM_LATE;
 }
-/* The best technique so far, and its latency when it is late, else its overhead (rank); `other` is the other one. */
+/* The best technique so far. */
 typedef struct gpumpi_victim_pick {
-    uint64_t rank, other;
+    uint64_t rank;
     uint32_t technique;
 } gpumpi_victim_pick;
 
 GPUMP_INLINE void gpumpi_victim_consider(gpumpi_victim_pick *best, const gpump_cost_estimate *estimate, uint32_t t,
                                          uint64_t left) {
     const uint64_t latency = estimate->latency[t], overhead = estimate->overhead[t];
-    const int in_time = latency <= left;
-    const uint64_t rank = gpumpi_victim_rank(in_time, latency, overhead), other = in_time ? latency : overhead;
-    if (rank > best->rank || (rank == best->rank && other >= best->other && best->technique < GPUMP_TECHNIQUES)) return;
+    const int late = latency > left;
+    uint64_t rank;
+    if (late && !(best->rank & GPUMPI_VICTIM_LATE)) return; /* the best is in time */
+    rank = gpumpi_victim_rank(!late, latency, overhead);
+    if (rank > best->rank) return;
+    if (rank == best->rank && best->technique < GPUMP_TECHNIQUES &&
+        (late ? overhead >= estimate->overhead[best->technique] : latency >= estimate->latency[best->technique]))
+        return;
     best->rank = rank;
-    best->other = other;
     best->technique = t;
 }
 
@@ -7824,7 +7828,7 @@ GPUMP_INLINE void gpumpi_victim_consider(gpumpi_victim_pick *best, const gpump_c
  * numbers, which takes two thirds of the instructions of a loop. */
 GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed,
                                                              uint64_t left) {
-    gpumpi_victim_pick best = {GPUMP_UNKNOWN, 0, GPUMP_TECHNIQUES};
+    gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
     if (left == GPUMP_UNKNOWN) left--;
     if (allowed & GPUMPI_VICTIM_F) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_FLUSH, left);
     if (allowed & GPUMPI_VICTIM_S) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_SWITCH, left);
@@ -7901,15 +7905,18 @@ GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set
 /* ---- positions ---- */
 
 /* Adds `mark` to the sets of the positions that a range reaches into. base * factor >> 40 is base / position
- * (gpumpi_victim_factor). */
+ * (gpumpi_victim_factor); factor is not 0. */
 GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions,
                                            uint64_t mark, uint64_t *sets) {
     uint32_t p, last;
-    if (!factor || !length) return;
+    if (!length) return;
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
     if (last >= positions) last = positions - 1;
-    if (p > last) return;
+    if (p >= last) { /* on one position, or behind the last */
+        if (p == last) sets[p] |= mark;
+        return;
+    }
     sets[p] |= mark;
     sets[last] |= mark;
     while (++p < last) sets[p] |= mark; /* a block seldom lies on more than two */
@@ -7917,10 +7924,10 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
 /* Likewise for these parts (gpump_part bits) of a block. */
 GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
                                            uint32_t parts, uint64_t mark, uint64_t *sets) {
-    if (parts & GPUMP_PART_REGISTERS)
+    if ((parts & GPUMP_PART_REGISTERS) && geometry->register_factor)
         gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions,
                                  mark, sets);
-    if (parts & GPUMP_PART_SHARED_MEMORY)
+    if ((parts & GPUMP_PART_SHARED_MEMORY) && geometry->shared_factor)
         gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions,
                                  mark, sets);
 }
@@ -24985,12 +24992,12 @@ GPUMP_API uint64_t gpumpi_cost_history_hash(const gpump_cost_history *history) {
 
 GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
 
-/* Estimates that are GPUMP_UNKNOWN at first: those of a rewind, and of techniques of one's own. */
-enum { GPUMPI_COST_UNKNOWN_BYTES = (GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND) * sizeof(uint64_t) };
-
 /* Sums over the blocks of one function that are on one SM. */
 typedef struct gpumpi_cost_running {
     uint64_t count, executed, cycles, deviation_sum, deviation_squares;
+    uint64_t cpis;  /* no block's CPI has other bits */
+    uint64_t waits; /* not 0: a block waits for pages */
+    uint64_t sizes; /* not 0: their contexts differ in size */
 } gpumpi_cost_running;
 
 /* Compares the sample variances of two sets of 2 to 64 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
@@ -25012,42 +25019,52 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
                : GPUMP_COST_CPI_FINISHED;
 }
 
-/* Sums over those blocks of `which` that run `function`, and their CPIs. Returns these blocks. */
-static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t function, uint64_t *cpi,
-                                   gpumpi_cost_running *running) {
-    uint64_t mine = which, count = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
-    for (rest = which; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t steps;
-        if (gpumpi_block_function(&blocks[i]) != function) {
-            mine &= ~(rest & (0 - rest));
+/* Sums over those blocks of `which` that run `function`, and their CPIs. Returns these blocks. `count` is that of all
+ * blocks, which are passed one by one: their addresses need no multiplication. */
+static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint32_t count, uint64_t which, uint32_t function,
+                                   uint64_t *cpi, gpumpi_cost_running *running) {
+    uint64_t mine = which, executed = 0, cycles = 0, sum = 0, squares = 0, all = 0, waits = 0, sizes = 0;
+    uint32_t i = which ? gpump_bits_lowest64(which) : count, known = 0;
+    const gpump_block_view *block = which ? &blocks[i] : NULL;
+    const uint64_t bytes = which ? block->context_bytes : 0;
+    for (; i < count; i++, block++) {
+        uint64_t each, steps;
+        if (gpumpi_block_function(block) != function) {
+            mine &= ~((uint64_t)1 << i);
             continue;
         }
-        cpi[i] = gpumpi_cost_cpi(blocks[i].executed, blocks[i].cycles);
-        executed += blocks[i].executed;
-        cycles += blocks[i].cycles;
-        steps = cpi[i] >> 8;
+        executed += block->executed;
+        cycles += block->cycles;
+        waits |= block->fault_cycles;
+        sizes |= block->context_bytes ^ bytes;
+        cpi[i] = each = gpumpi_cost_cpi(block->executed, block->cycles);
+        all |= each;
+        steps = each >> 8;
         if (steps >= GPUMPI_COST_STEPS_MAX) {
-            steps = cpi[i] == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
-            count -= cpi[i] == GPUMP_UNKNOWN;
+            steps = each == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
+            known -= each == GPUMP_UNKNOWN;
         }
-        count++;
+        known++;
         sum += steps;
         squares += steps * steps;
     }
-    running->count = count;
+    running->count = known;
     running->executed = executed;
     running->cycles = cycles;
     running->deviation_sum = sum;
     running->deviation_squares = squares;
+    running->cpis = all;
+    running->waits = waits;
+    running->sizes = sizes;
     return mine;
 }
 
 /* The sums of gpumpi_cost_survey without CPIs of blocks and their deviation, for estimates that use neither. */
 static uint64_t gpumpi_cost_sum(const gpump_block_view *blocks, uint64_t which, uint32_t function,
                                 gpumpi_cost_running *running) {
+    const uint64_t bytes = which ? blocks[gpump_bits_lowest64(which)].context_bytes : 0;
     uint64_t mine = which, rest;
-    running->executed = running->cycles = 0;
+    running->executed = running->cycles = running->waits = running->sizes = 0;
     for (rest = which; rest; rest &= rest - 1) {
         const gpump_block_view *block = &blocks[gpump_bits_lowest64(rest)];
         if (gpumpi_block_function(block) != function) {
@@ -25056,6 +25073,8 @@ static uint64_t gpumpi_cost_sum(const gpump_block_view *blocks, uint64_t which, 
         }
         running->executed += block->executed;
         running->cycles += block->cycles;
+        running->waits |= block->fault_cycles;
+        running->sizes |= block->context_bytes ^ bytes;
     }
     return mine;
 }
@@ -25066,7 +25085,7 @@ GPUMP_API gpump_cost_cpi gpumpi_cost_cpi_source(const gpump_cost_history *histor
                                                 uint32_t count, uint32_t function) {
     gpumpi_cost_running running;
     uint64_t cpi[64];
-    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), function, cpi, &running);
+    gpumpi_cost_survey(blocks, count, gpumpi_cost_all(count), function, cpi, &running);
     return gpumpi_cost_source(history, &running);
 }
 
@@ -25151,12 +25170,14 @@ static void gpumpi_cost_own(const gpump_port *port, const gpump_block_view *bloc
         }
 }
 
-/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`, which is not read
- * for FINISHED), of the blocks that have ended (`pace`), or the larger. */
-static uint64_t gpumpi_cost_drain_cpi(uint32_t source, const uint64_t *own, uint64_t pace) {
-    if (source == GPUMP_COST_CPI_RUNNING) return *own;
-    if (source != GPUMP_COST_CPI_LARGER || *own == GPUMP_UNKNOWN) return pace;
-    return pace == GPUMP_UNKNOWN || *own > pace ? *own : pace;
+/* The CPI that a drain is estimated with under GPUMP_COST_CPI_LARGER: that of each block so far, or that of the blocks
+ * that have ended (`pace`). */
+static void gpumpi_cost_larger(uint64_t mine, uint64_t pace, uint64_t *cpi) {
+    if (pace == GPUMP_UNKNOWN) return;
+    for (; mine; mine &= mine - 1) {
+        uint64_t *own = &cpi[gpump_bits_lowest64(mine)];
+        if (*own < pace || *own == GPUMP_UNKNOWN) *own = pace;
+    }
 }
 
 /* A drain lasts what is left of the block's length, and loses nothing. */
@@ -25165,6 +25186,71 @@ static void gpumpi_cost_drain(gpump_cost_estimate *e, uint64_t length, uint64_t 
     const uint64_t left = length > executed ? length - executed : 0, latency = gpumpi_cost_times(left, cpi);
     e->latency[GPUMP_TECHNIQUE_DRAIN] = known ? latency : GPUMP_UNKNOWN;
     e->overhead[GPUMP_TECHNIQUE_DRAIN] = known && latency != GPUMP_UNKNOWN ? 0 : GPUMP_UNKNOWN;
+}
+
+/* What all blocks of one function on an SM share. */
+typedef struct gpumpi_cost_shared {
+    uint64_t mean_length, longest; /* of finished blocks, warp instructions */
+    const uint64_t *cpi;           /* that drains are estimated with: of the first block */
+    uint32_t of_block;             /* 1: each block has its own; 0: one for all */
+    uint64_t ipc;
+} gpumpi_cost_shared;
+
+/* Estimates the blocks of `which`, the first of which is bit 0, where their contexts have one size, they have one
+ * `length`, and 32 bits hold everything that a drain is calculated from. */
+static GPUMPI_CALLED void gpumpi_cost_alike(const gpump_block_view *block, uint64_t which, const uint64_t *cpi,
+                                            uint32_t of_block, uint64_t length, const uint64_t *save,
+                                            gpump_cost_estimate *e) {
+    const uint64_t latency = save[0], overhead = save[1];
+    for (; which; which >>= 1, block++, e++, cpi += of_block) {
+        const uint64_t executed = block->executed;
+        if (!(which & 1)) continue;
+        memset(e, 0xff, sizeof *e);
+        e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
+        e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
+        e->latency[GPUMP_TECHNIQUE_SWITCH] = latency;
+        e->overhead[GPUMP_TECHNIQUE_SWITCH] = overhead;
+        e->latency[GPUMP_TECHNIQUE_DRAIN] = ((length > executed ? length - executed : 0) * *cpi + 65535) >> 16;
+        e->overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
+    }
+}
+
+/* The same for any blocks. */
+static void gpumpi_cost_unlike(const gpump_port *port, const gpump_block_view *block, uint64_t which,
+                               const gpumpi_cost_shared *shared, gpump_cost_estimate *e) {
+    const uint64_t *cpi = shared->cpi;
+    uint64_t bytes = ~block->context_bytes, save = 0, lost = 0; /* of no block yet */
+    for (; which; which >>= 1, block++, e++, cpi += shared->of_block) {
+        const uint32_t drops = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u;
+        if (!(which & 1)) continue;
+        if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
+            bytes = block->context_bytes;
+            save = gpump_port_cycles(port, bytes);
+            lost = gpumpi_cost_times(gpump_add_saturated(save, save), shared->ipc);
+        }
+        memset(e, 0xff, sizeof *e);
+        e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
+        e->overhead[GPUMP_TECHNIQUE_FLUSH] = block->executed;
+        e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
+        e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
+        gpumpi_cost_drain(e, drops ? shared->mean_length : shared->longest, block->executed, *cpi);
+    }
+}
+
+/* Estimates the blocks of `mine` by the techniques that every block has but rewind. */
+static void gpumpi_cost_built_in(const gpump_port *port, const gpump_block_view *blocks, uint64_t mine,
+                                 const gpumpi_cost_running *running, uint64_t largest_cpi,
+                                 const gpumpi_cost_shared *shared, gpump_cost_estimate *estimates) {
+    const uint32_t at = gpump_bits_lowest64(mine);
+    const gpump_block_view *const first = &blocks[at];
+    uint64_t save[2];
+    if (running->sizes || shared->mean_length != shared->longest || (largest_cpi | shared->longest) > UINT32_MAX) {
+        gpumpi_cost_unlike(port, first, mine >> at, shared, &estimates[at]);
+        return;
+    }
+    save[0] = gpump_port_cycles(port, first->context_bytes);
+    save[1] = gpumpi_cost_times(gpump_add_saturated(save[0], save[0]), shared->ipc);
+    gpumpi_cost_alike(first, mine >> at, shared->cpi, shared->of_block, shared->longest, save, &estimates[at]);
 }
 
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const gpump_cost_history *histories,
@@ -25184,44 +25270,33 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
         gpumpi_cost_running running;
+        gpumpi_cost_shared shared;
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, waits = 0;
-        uint64_t bytes = ~blocks[gpump_bits_lowest64(todo)].context_bytes, save = 0, lost = 0; /* of no block yet */
+        uint64_t pace = GPUMP_UNKNOWN, mine;
         mine = source == GPUMP_COST_CPI_FINISHED ? gpumpi_cost_sum(blocks, todo, function, &running)
-                                                 : gpumpi_cost_survey(blocks, todo, function, cpi, &running);
+                                                 : gpumpi_cost_survey(blocks, count, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
-        if (history) mean_length = gpumpi_cost_history_instructions(history);
+        shared.mean_length = history ? gpumpi_cost_history_instructions(history) : GPUMP_UNKNOWN;
         if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
             pace = gpumpi_cost_mean(history->cpi_sum, gpumpi_cost_history_count(history));
-        longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
-        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; of a block: the mean here */
-        for (rest = mine; rest; rest &= rest - 1) {
-            uint32_t at = gpump_bits_lowest64(rest);
-            const gpump_block_view *block = &blocks[at];
-            gpump_cost_estimate *e = &estimates[at];
-            uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
-            uint64_t each = gpumpi_cost_drain_cpi(source, &cpi[at], pace), executed = block->executed;
-            if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
-                bytes = block->context_bytes;
-                save = gpump_port_cycles(port, bytes);
-                lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
-            }
-            e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
-            e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
-            e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
-            e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
-            gpumpi_cost_drain(e, length, executed, each);
-            waits |= block->fault_cycles;
-            memset(&e->latency[GPUMP_TECHNIQUE_REWIND], 0xff, GPUMPI_COST_UNKNOWN_BYTES);
-            memset(&e->overhead[GPUMP_TECHNIQUE_REWIND], 0xff, GPUMPI_COST_UNKNOWN_BYTES);
-        }
-        if (rewind) gpumpi_cost_rewinds(port, mine, rewind, ipc, estimates);
-        if (waits) gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
+        shared.longest =
+            history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : shared.mean_length;
+        shared.ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; of a block: the mean here */
+        if (source == GPUMP_COST_CPI_LARGER) gpumpi_cost_larger(mine, pace, cpi);
+        shared.of_block = source == GPUMP_COST_CPI_RUNNING || source == GPUMP_COST_CPI_LARGER;
+        shared.cpi = shared.of_block ? &cpi[gpump_bits_lowest64(mine)] : &pace;
+        gpumpi_cost_built_in(port, blocks, mine, &running,
+                             source == GPUMP_COST_CPI_RUNNING  ? running.cpis
+                             : source == GPUMP_COST_CPI_LARGER ? running.cpis | pace
+                                                               : pace,
+                             &shared, estimates);
+        if (rewind) gpumpi_cost_rewinds(port, mine, rewind, shared.ipc, estimates);
+        if (running.waits) gpumpi_cost_faults(blocks, mine, rewind, shared.ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
-            gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
-        gpumpi_cost_own(port, blocks, mine, ipc, estimates);
+            gpumpi_cost_charge_drains(mine, options->limit_cycles, shared.ipc, estimates);
+        gpumpi_cost_own(port, blocks, mine, shared.ipc, estimates);
     }
     return GPUMP_OK;
 }
@@ -25395,7 +25470,8 @@ GPUMP_API gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_ar
 typedef struct gpumpi_victim_priced {
     uint64_t latency[GPUMP_VICTIM_BLOCKS];
     uint64_t overhead[GPUMP_VICTIM_BLOCKS];
-    uint64_t late; /* blocks that no technique gets out in time */
+    uint64_t rank[GPUMP_VICTIM_BLOCKS]; /* of a candidate of this block alone (gpumpi_victim_rank_of) */
+    uint64_t late;                      /* blocks that no technique gets out in time */
     uint64_t ask_again;
     uint8_t technique[GPUMP_VICTIM_BLOCKS];
 } gpumpi_victim_priced;
@@ -25405,10 +25481,12 @@ GPUMP_INLINE void gpumpi_victim_price_by(const gpump_cost_estimate *estimates, u
                                          gpumpi_victim_priced *priced) {
     const int exists = t < GPUMP_TECHNIQUES;
     const uint64_t latency = exists ? estimates[i].latency[t] : GPUMP_UNKNOWN;
+    const int late = latency > left || latency == GPUMP_UNKNOWN;
     priced->technique[i] = (uint8_t)(exists ? t : GPUMP_VICTIM_NO_TECHNIQUE);
     priced->latency[i] = latency;
     priced->overhead[i] = exists ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
-    if (latency > left || latency == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
+    priced->rank[i] = gpumpi_victim_rank(!late, latency, priced->overhead[i]);
+    if (late) priced->late |= (uint64_t)1 << i;
 }
 
 /* The cycles that it takes to switch all blocks of `which` that may be switched. */
@@ -25457,24 +25535,40 @@ static void gpumpi_victim_price_as(const gpump_victim_plan_args *args, const gpu
     }
 }
 
+/* Prices every block of `which` by its cheapest technique (Algorithm 1, lines 3 to 13). */
+static GPUMPI_CALLED void gpumpi_victim_price_cheapest(const gpump_cost_estimate *estimates, uint64_t which,
+                                                       const uint8_t *allowed, uint64_t left,
+                                                       gpumpi_victim_priced *priced) {
+    const gpump_cost_estimate *e;
+    uint64_t late = 0;
+    uint32_t i;
+    if (!which) return; /* an SM without blocks has no estimates */
+    i = gpump_bits_lowest64(which);
+    e = &estimates[i];
+    for (which >>= i; which; which >>= 1, i++, e++) {
+        gpumpi_victim_pick pick;
+        if (!(which & 1)) continue;
+        pick = gpumpi_victim_pick_technique(e, allowed[i], left);
+        priced->technique[i] = (uint8_t)pick.technique;
+        priced->latency[i] = e->latency[pick.technique];
+        priced->overhead[i] = e->overhead[pick.technique];
+        priced->rank[i] = pick.rank;
+        late |= pick.rank >> 63 << i;
+    }
+    priced->late = late;
+}
+
 /* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan
  * names it. */
 static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                 const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
                                 gpumpi_victim_priced *priced) {
-    const gpump_cost_estimate *estimates = sm->estimates;
-    uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
-    for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        gpumpi_victim_pick pick = gpumpi_victim_pick_technique(&estimates[i], allowed[i], left);
-        priced->technique[i] = (uint8_t)pick.technique;
-        priced->latency[i] = estimates[i].latency[pick.technique];
-        priced->overhead[i] = estimates[i].overhead[pick.technique];
-        late |= pick.rank >> 63 << i;
-    }
-    priced->late = late;
-    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, priced);
+    priced->late = 0;
+    if (policy->technique)
+        gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, priced);
+    else
+        gpumpi_victim_price_cheapest(sm->estimates, which, allowed, left, priced);
 }
 
 /* ---- one candidate: Algorithm 1 ---- */
@@ -25488,11 +25582,6 @@ GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) {
 static int gpumpi_victim_breaks_tie(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
     if (a->late) return a->overhead < b->overhead;
     return a->latency != b->latency ? a->latency < b->latency : !a->victims && b->victims;
-}
-
-static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
-    uint64_t x = gpumpi_victim_rank_of(a), y = gpumpi_victim_rank_of(b);
-    return x != y ? x < y : gpumpi_victim_breaks_tie(a, b);
 }
 
 /* Sums up a set of victims. The blocks of `waits` leave without a decision, but the position is free only after them.
@@ -25521,6 +25610,65 @@ static GPUMPI_CALLED void gpumpi_victim_sum_set(const gpumpi_victim_priced *pric
     gpumpi_victim_sum(priced, set, 0, candidate);
 }
 
+/* Sums up one victim. */
+GPUMP_INLINE void gpumpi_victim_sum_block(const gpumpi_victim_priced *priced, uint32_t i,
+                                          gpump_victim_candidate *candidate) {
+    candidate->victims = (uint64_t)1 << i;
+    candidate->late = (uint32_t)(priced->late >> i & 1u);
+    candidate->latency = priced->latency[i];
+    candidate->overhead = priced->overhead[i];
+}
+
+/* Sets *best to the best candidate of the positions of *open; returns 0 when there is none. A position with a block of
+ * `fixed` is closed. The blocks of `gone` leave anyway, and a position waits for those of `waits`. There are no groups.
+ * A position of one block has the rank of that block: only the best candidate, and those as good, are summed up. */
+static GPUMPI_CALLED int gpumpi_victim_best_of(const gpumpi_victim_priced *priced, const uint64_t *sets, uint64_t gone,
+                                               uint64_t fixed, uint64_t waits, uint64_t *open,
+                                               gpump_victim_candidate *best) {
+    uint64_t best_rank = GPUMP_UNKNOWN, rest;
+    uint32_t best_block = GPUMP_VICTIM_BLOCKS; /* *best is this block's, and is not summed up */
+    best->position = GPUMP_VICTIM_POSITIONS;
+    for (rest = *open; rest; rest &= rest - 1) {
+        const uint32_t p = gpump_bits_lowest64(rest);
+        const uint64_t on = sets[p], set = on & ~gone;
+        gpump_victim_candidate candidate;
+        if (set && !((set & (set - 1)) | (set & fixed) | (on & waits))) {
+            const uint32_t i = gpump_bits_lowest64(set);
+            const uint64_t rank = priced->rank[i];
+            if (rank > best_rank) continue;
+            if (rank == best_rank && best_block < GPUMP_VICTIM_BLOCKS) {
+                const uint64_t *const other = priced->late >> i & 1u ? priced->overhead : priced->latency;
+                if (other[i] >= other[best_block]) continue;
+            } else if (rank == best_rank && best->position < GPUMP_VICTIM_POSITIONS) {
+                gpumpi_victim_sum_block(priced, i, &candidate);
+                if (!gpumpi_victim_breaks_tie(&candidate, best)) continue;
+            }
+            best_block = i;
+            best_rank = rank;
+        } else {
+            uint64_t rank;
+            if (set & fixed) {
+                *open &= ~(rest & (0 - rest));
+                continue;
+            }
+            gpumpi_victim_sum(priced, set, on & waits, &candidate);
+            rank = gpumpi_victim_rank_of(&candidate);
+            if (rank > best_rank) continue;
+            candidate.position = best->position;
+            if (best_block < GPUMP_VICTIM_BLOCKS) gpumpi_victim_sum_block(priced, best_block, best);
+            if (rank == best_rank && best->position < GPUMP_VICTIM_POSITIONS &&
+                !gpumpi_victim_breaks_tie(&candidate, best))
+                continue;
+            *best = candidate;
+            best_block = GPUMP_VICTIM_BLOCKS;
+            best_rank = rank;
+        }
+        best->position = p;
+    }
+    if (best_block < GPUMP_VICTIM_BLOCKS) gpumpi_victim_sum_block(priced, best_block, best);
+    return best->position < GPUMP_VICTIM_POSITIONS;
+}
+
 static uint32_t gpumpi_victim_ask_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                             const gpump_victim_candidate *candidates, uint32_t count) {
     gpump_victim_candidate_args args;
@@ -25538,13 +25686,12 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
     uint64_t all = 0, fixed = 0, left, rest;
-    uint32_t p, i, techniques, count = 0, best = 0;
+    uint32_t p, i, techniques, count = 0, best;
     if (!policy || !request || !sm || !sets || !technique || !chosen || positions > GPUMP_VICTIM_POSITIONS ||
         sm->count > GPUMP_VICTIM_BLOCKS || (sm->count && (!sm->blocks || !sm->estimates)))
         return GPUMP_ERROR_ARGUMENT;
     left = gpumpi_victim_left(request);
     techniques = gpumpi_victim_techniques(policy);
-    memset(allowed, 0, sizeof allowed);
     if (positions < 64) open &= ((uint64_t)1 << positions) - 1;
     for (rest = open; rest; rest &= rest - 1) all |= sets[gpump_bits_lowest64(rest)];
     if (all && (sm->count == 0 || all >> (sm->count - 1) > 1))
@@ -25554,11 +25701,13 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         allowed[i] = (uint8_t)(sm->blocks[i].may & techniques);
         if (!allowed[i]) fixed |= (uint64_t)1 << i;
     }
-    memset(technique, (int)GPUMP_VICTIM_NO_TECHNIQUE, sm->count);
     gpumpi_victim_price(policy, request, sm, all & ~fixed, allowed, left, &priced);
-    for (rest = all & ~fixed; rest; rest &= rest - 1) {
-        i = gpump_bits_lowest64(rest);
-        technique[i] = priced.technique[i];
+    for (i = 0, rest = all & ~fixed; i < sm->count; i++, rest >>= 1)
+        technique[i] = rest & 1 ? priced.technique[i] : (uint8_t)GPUMP_VICTIM_NO_TECHNIQUE;
+    if (!policy->candidate) {
+        if (!gpumpi_victim_best_of(&priced, sets, 0, fixed, 0, &open, candidates)) return GPUMP_EMPTY;
+        *chosen = *candidates;
+        return GPUMP_OK;
     }
     for (rest = open; rest; rest &= rest - 1) {
         gpump_victim_candidate *c = &candidates[count];
@@ -25566,14 +25715,11 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         if (sets[p] & fixed) continue;
         gpumpi_victim_sum_set(&priced, sets[p], c);
         c->position = p;
-        if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
         count++;
     }
     if (count == 0) return GPUMP_EMPTY;
-    if (policy->candidate) {
-        best = gpumpi_victim_ask_candidate(policy, request, candidates, count);
-        if (best >= count) return GPUMP_ERROR_REFUSED;
-    }
+    best = gpumpi_victim_ask_candidate(policy, request, candidates, count);
+    if (best >= count) return GPUMP_ERROR_REFUSED;
     *chosen = candidates[best];
     return GPUMP_OK;
 }
@@ -25834,6 +25980,9 @@ static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t mo
     gpumpi_victim_priced *priced = &choosing->priced;
     uint64_t rest;
     uint32_t taken;
+    /* Of several positions, those that the last choice has not changed are not summed up again. */
+    const int once = more == 1 && !args->groups && !policy->candidate;
+    gpump_victim_candidate only;
     int in_time = 1;
     for (rest = args->leaving & choosing->waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -25841,7 +25990,12 @@ static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t mo
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
     for (taken = 0; taken < more; taken++) {
-        const gpump_victim_candidate *best = gpumpi_victim_best_position(choosing, taken == 0);
+        const gpump_victim_candidate *best =
+            once ? gpumpi_victim_best_of(priced, args->sets, choosing->gone, args->fixed,
+                                         choosing->gone & choosing->waiting, &choosing->open, &only)
+                       ? &only
+                       : NULL
+                 : gpumpi_victim_best_position(choosing, taken == 0);
         gpumpi_victim_room after = choosing->room;
         int fill;
         if (!best) break;
@@ -25851,6 +26005,7 @@ static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t mo
             fill = !gpumpi_victim_suffices(args->geometry, &after, 1);
         }
         if (fill) {
+            if (once) gpumpi_victim_best_position(choosing, 1); /* sums up all of them */
             best = gpumpi_victim_best_filled(choosing);
             if (!best) break;
             after = choosing->room;
@@ -25924,14 +26079,10 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
 
 GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
-    uint64_t rest;
     gpumpi_victim_price(args->policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
     plan->victims = args->choosable;
     plan->ask_again = priced.ask_again;
-    for (rest = args->choosable; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced.technique[i];
-    }
+    memcpy(plan->technique, priced.technique, args->sm->count);
 }
 
 /* Policies that, like Chimera, evict all blocks of an SM or none. Positions are taken from the lowest. */
@@ -26693,6 +26844,7 @@ typedef struct gpumpi_victim_context {
     /* The policy answers by the rules. What a policy of the host answers is checked before anything is written: each
      * SM's plan before it is written, and with several SMs all of them first. */
     int is_built_in;
+    int obeys;       /* it has no hook that plans: its plans are made by the rules, and are not checked */
     int keeps_plans; /* its hooks answer the same question alike */
     int divides;     /* the request needs fewer positions than its SMs have */
 } gpumpi_victim_context;
@@ -26718,33 +26870,52 @@ static uint32_t gpumpi_victim_count_room(gpump_victim_plan_args *args, uint64_t 
     return geometry->blocks > has ? geometry->blocks - has : 0;
 }
 
+/* States in which a block holds all of its parts and leaves none in place. */
+#define GPUMPI_VICTIM_WHOLE \
+    (1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_RESTORING)
+GPUMP_INLINE int gpumpi_victim_is_whole(uint32_t state) {
+    return state == GPUMP_BLOCK_RUNNING || gpumpi_block_state_in(state, GPUMPI_VICTIM_WHOLE);
+}
+
+/* Clears the sets, and adds the whole blocks of an SM to those of the positions that they lie on. */
+static GPUMPI_CALLED void gpumpi_victim_mark_whole(const gpump_victim_geometry *geometry, const gpump_victim_sm *sm,
+                                                   uint64_t *sets) {
+    const uint64_t register_factor = geometry->register_factor, shared_factor = geometry->shared_factor;
+    const uint32_t positions = geometry->positions;
+    const gpump_block_view *block = sm->blocks;
+    uint64_t one = 1;
+    uint32_t i;
+    for (i = 0; i < positions; i++) sets[i] = 0;
+    for (i = sm->count; i; i--, block++, one <<= 1) {
+        if (!gpumpi_victim_is_whole(block->state)) continue;
+        if (register_factor)
+            gpumpi_victim_mark_range(block->register_base, block->registers, register_factor, positions, one, sets);
+        if (shared_factor)
+            gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, shared_factor, positions, one, sets);
+    }
+}
+
 /* Fills everything but `want`. Returns how many positions the SM can have at most. */
 static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint64_t *sets,
                                       gpump_victim_plan_args *args) {
     const gpump_victim_geometry *geometry = context->geometry;
-    /* States in which a block holds all of its parts and leaves none in place. */
-    const uint32_t whole = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
-                           1u << GPUMP_BLOCK_RESTORING;
     uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0,
              parked = 0, kept = 0, closed = sm->reserved, one;
     uint32_t techniques = gpumpi_victim_techniques(context->policy), kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, most;
     const gpump_block_view *block;
-    for (i = 0; i < geometry->positions; i++) sets[i] = 0;
-    for (i = 0, one = 1; i < sm->count; i++, one <<= 1) {
+    gpumpi_victim_mark_whole(geometry, sm, sets);
+    for (i = 0, one = 1, block = sm->blocks; i < sm->count; i++, one <<= 1, block++) {
         uint32_t allowed = 0;
-        block = &sm->blocks[i];
         groups |= block->group;
-        if (gpumpi_block_state_in(block->state, whole)) {
-            gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE, one, sets);
-        } else {
+        if (!gpumpi_victim_is_whole(block->state)) {
             if (gpumpi_victim_keeps(block)) kept |= one;
             if (!(gpumpi_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
             closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
         }
         if (block->kernel == kernel) {
             own |= one;
-        } else if (gpumpi_block_leaves(block->state)) {
+        } else if (block->state != GPUMP_BLOCK_RUNNING && gpumpi_block_leaves(block->state)) {
             args->allowed[i] = 0;
             leaving |= one;
             continue; /* what leaves counts as free */
@@ -26918,23 +27089,28 @@ static void gpumpi_victim_put(gpump_block_choice *choice, const gpump_victim_sm 
 static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victim_plan *plan, int all,
                                     gpump_victim_decision *decision, uint64_t *latency, uint64_t *latest,
                                     uint8_t *order, uint64_t *on_port) {
-    uint64_t rest, saved = 0;
-    uint32_t n = 0, j;
-    for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i], is_saved = (uint32_t)gpumpi_victim_uses_port(t);
-        saved |= (uint64_t)is_saved << i;
-        latency[i] = sm->estimates[i].latency[t];
-        if (latency[i] > *latest) *latest = latency[i];
-        decision->choices++;
-        decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
-        if (!all && !is_saved) continue;
-        for (j = n++; j > 0; j--) {
-            uint32_t o = order[j - 1], o_saved = (uint32_t)(saved >> o & 1u);
-            if (o_saved < is_saved || (o_saved == is_saved && (!is_saved || latency[o] <= latency[i]))) break;
-            order[j] = (uint8_t)o;
-        }
+    const gpump_cost_estimate *const estimates = sm->estimates;
+    uint64_t rest, saved = 0, last = *latest, overhead = decision->overhead;
+    uint32_t n = 0, count = 0, first, j;
+    for (rest = plan->victims; rest; rest &= rest - 1, count++) {
+        const uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
+        const gpump_cost_estimate *const e = &estimates[i];
+        latency[i] = e->latency[t];
+        if (latency[i] > last) last = latency[i];
+        overhead = gpump_add_saturated(overhead, e->overhead[t]);
+        if (gpumpi_victim_uses_port(t))
+            saved |= rest & (0 - rest);
+        else if (all)
+            order[n++] = (uint8_t)i;
+    }
+    for (first = n, rest = saved; rest; rest &= rest - 1) {
+        const uint32_t i = gpump_bits_lowest64(rest);
+        for (j = n++; j > first && latency[order[j - 1]] > latency[i]; j--) order[j] = order[j - 1];
         order[j] = (uint8_t)i;
     }
+    decision->overhead = overhead;
+    decision->choices += count;
+    *latest = last;
     *on_port = saved;
     return n;
 }
@@ -27060,7 +27236,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     args->want = whole ? prepared->most : state->quota + 1;
     gpumpi_victim_plan(args, state->kept ? &state->plan : NULL, plan);
     got = gpumpi_bits_count64(plan->positions);
-    if (got <= state->quota || gpumpi_victim_check(args, plan, got) != GPUMP_REASON_YES) return 0;
+    if (got <= state->quota || (!context->obeys && gpumpi_victim_check(args, plan, got) != GPUMP_REASON_YES)) return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
     out.decision = &decision;
@@ -27146,7 +27322,7 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
     is_kept = !args.want || (state && state->kept == args.want && state->until == context->relaxed);
     if (!is_kept) gpumpi_victim_plan(&args, NULL, plan);
     got = gpumpi_bits_count64(plan->positions);
-    if (!is_kept) {
+    if (!is_kept && !context->obeys) {
         gpump_reason reason = gpumpi_victim_check(&args, plan, got);
         if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
     }
@@ -27491,6 +27667,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(question->request);
     context.is_built_in = gpumpi_victim_is_built_in(question->policy);
+    context.obeys = context.is_built_in && !question->policy->plan;
     context.divides = 0;
     context.keeps_plans = !(question->policy->flags & GPUMP_VICTIM_HAS_STATE);
     if (geometry) result = gpumpi_victim_divide(&context, question, stack, &states, diag);

@@ -71,12 +71,12 @@ GPUMP_API uint64_t gpumpi_cost_history_hash(const gpump_cost_history *history) {
 
 GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
 
-/* Estimates that are GPUMP_UNKNOWN at first: those of a rewind, and of techniques of one's own. */
-enum { GPUMPI_COST_UNKNOWN_BYTES = (GPUMP_TECHNIQUES - GPUMP_TECHNIQUE_REWIND) * sizeof(uint64_t) };
-
 /* Sums over the blocks of one function that are on one SM. */
 typedef struct gpumpi_cost_running {
     uint64_t count, executed, cycles, deviation_sum, deviation_squares;
+    uint64_t cpis;  /* no block's CPI has other bits */
+    uint64_t waits; /* not 0: a block waits for pages */
+    uint64_t sizes; /* not 0: their contexts differ in size */
 } gpumpi_cost_running;
 
 /* Compares the sample variances of two sets of 2 to 64 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
@@ -98,42 +98,52 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
                : GPUMP_COST_CPI_FINISHED;
 }
 
-/* Sums over those blocks of `which` that run `function`, and their CPIs. Returns these blocks. */
-static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t function, uint64_t *cpi,
-                                   gpumpi_cost_running *running) {
-    uint64_t mine = which, count = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
-    for (rest = which; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t steps;
-        if (gpumpi_block_function(&blocks[i]) != function) {
-            mine &= ~(rest & (0 - rest));
+/* Sums over those blocks of `which` that run `function`, and their CPIs. Returns these blocks. `count` is that of all
+ * blocks, which are passed one by one: their addresses need no multiplication. */
+static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint32_t count, uint64_t which, uint32_t function,
+                                   uint64_t *cpi, gpumpi_cost_running *running) {
+    uint64_t mine = which, executed = 0, cycles = 0, sum = 0, squares = 0, all = 0, waits = 0, sizes = 0;
+    uint32_t i = which ? gpump_bits_lowest64(which) : count, known = 0;
+    const gpump_block_view *block = which ? &blocks[i] : NULL;
+    const uint64_t bytes = which ? block->context_bytes : 0;
+    for (; i < count; i++, block++) {
+        uint64_t each, steps;
+        if (gpumpi_block_function(block) != function) {
+            mine &= ~((uint64_t)1 << i);
             continue;
         }
-        cpi[i] = gpumpi_cost_cpi(blocks[i].executed, blocks[i].cycles);
-        executed += blocks[i].executed;
-        cycles += blocks[i].cycles;
-        steps = cpi[i] >> 8;
+        executed += block->executed;
+        cycles += block->cycles;
+        waits |= block->fault_cycles;
+        sizes |= block->context_bytes ^ bytes;
+        cpi[i] = each = gpumpi_cost_cpi(block->executed, block->cycles);
+        all |= each;
+        steps = each >> 8;
         if (steps >= GPUMPI_COST_STEPS_MAX) {
-            steps = cpi[i] == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
-            count -= cpi[i] == GPUMP_UNKNOWN;
+            steps = each == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
+            known -= each == GPUMP_UNKNOWN;
         }
-        count++;
+        known++;
         sum += steps;
         squares += steps * steps;
     }
-    running->count = count;
+    running->count = known;
     running->executed = executed;
     running->cycles = cycles;
     running->deviation_sum = sum;
     running->deviation_squares = squares;
+    running->cpis = all;
+    running->waits = waits;
+    running->sizes = sizes;
     return mine;
 }
 
 /* The sums of gpumpi_cost_survey without CPIs of blocks and their deviation, for estimates that use neither. */
 static uint64_t gpumpi_cost_sum(const gpump_block_view *blocks, uint64_t which, uint32_t function,
                                 gpumpi_cost_running *running) {
+    const uint64_t bytes = which ? blocks[gpump_bits_lowest64(which)].context_bytes : 0;
     uint64_t mine = which, rest;
-    running->executed = running->cycles = 0;
+    running->executed = running->cycles = running->waits = running->sizes = 0;
     for (rest = which; rest; rest &= rest - 1) {
         const gpump_block_view *block = &blocks[gpump_bits_lowest64(rest)];
         if (gpumpi_block_function(block) != function) {
@@ -142,6 +152,8 @@ static uint64_t gpumpi_cost_sum(const gpump_block_view *blocks, uint64_t which, 
         }
         running->executed += block->executed;
         running->cycles += block->cycles;
+        running->waits |= block->fault_cycles;
+        running->sizes |= block->context_bytes ^ bytes;
     }
     return mine;
 }
@@ -152,7 +164,7 @@ GPUMP_API gpump_cost_cpi gpumpi_cost_cpi_source(const gpump_cost_history *histor
                                                 uint32_t count, uint32_t function) {
     gpumpi_cost_running running;
     uint64_t cpi[64];
-    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), function, cpi, &running);
+    gpumpi_cost_survey(blocks, count, gpumpi_cost_all(count), function, cpi, &running);
     return gpumpi_cost_source(history, &running);
 }
 
@@ -237,12 +249,14 @@ static void gpumpi_cost_own(const gpump_port *port, const gpump_block_view *bloc
         }
 }
 
-/* The cycles per warp instruction that a drain is estimated with: those of the block so far (`own`, which is not read
- * for FINISHED), of the blocks that have ended (`pace`), or the larger. */
-static uint64_t gpumpi_cost_drain_cpi(uint32_t source, const uint64_t *own, uint64_t pace) {
-    if (source == GPUMP_COST_CPI_RUNNING) return *own;
-    if (source != GPUMP_COST_CPI_LARGER || *own == GPUMP_UNKNOWN) return pace;
-    return pace == GPUMP_UNKNOWN || *own > pace ? *own : pace;
+/* The CPI that a drain is estimated with under GPUMP_COST_CPI_LARGER: that of each block so far, or that of the blocks
+ * that have ended (`pace`). */
+static void gpumpi_cost_larger(uint64_t mine, uint64_t pace, uint64_t *cpi) {
+    if (pace == GPUMP_UNKNOWN) return;
+    for (; mine; mine &= mine - 1) {
+        uint64_t *own = &cpi[gpump_bits_lowest64(mine)];
+        if (*own < pace || *own == GPUMP_UNKNOWN) *own = pace;
+    }
 }
 
 /* A drain lasts what is left of the block's length, and loses nothing. */
@@ -251,6 +265,71 @@ static void gpumpi_cost_drain(gpump_cost_estimate *e, uint64_t length, uint64_t 
     const uint64_t left = length > executed ? length - executed : 0, latency = gpumpi_cost_times(left, cpi);
     e->latency[GPUMP_TECHNIQUE_DRAIN] = known ? latency : GPUMP_UNKNOWN;
     e->overhead[GPUMP_TECHNIQUE_DRAIN] = known && latency != GPUMP_UNKNOWN ? 0 : GPUMP_UNKNOWN;
+}
+
+/* What all blocks of one function on an SM share. */
+typedef struct gpumpi_cost_shared {
+    uint64_t mean_length, longest; /* of finished blocks, warp instructions */
+    const uint64_t *cpi;           /* that drains are estimated with: of the first block */
+    uint32_t of_block;             /* 1: each block has its own; 0: one for all */
+    uint64_t ipc;
+} gpumpi_cost_shared;
+
+/* Estimates the blocks of `which`, the first of which is bit 0, where their contexts have one size, they have one
+ * `length`, and 32 bits hold everything that a drain is calculated from. */
+static GPUMPI_CALLED void gpumpi_cost_alike(const gpump_block_view *block, uint64_t which, const uint64_t *cpi,
+                                            uint32_t of_block, uint64_t length, const uint64_t *save,
+                                            gpump_cost_estimate *e) {
+    const uint64_t latency = save[0], overhead = save[1];
+    for (; which; which >>= 1, block++, e++, cpi += of_block) {
+        const uint64_t executed = block->executed;
+        if (!(which & 1)) continue;
+        memset(e, 0xff, sizeof *e);
+        e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
+        e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
+        e->latency[GPUMP_TECHNIQUE_SWITCH] = latency;
+        e->overhead[GPUMP_TECHNIQUE_SWITCH] = overhead;
+        e->latency[GPUMP_TECHNIQUE_DRAIN] = ((length > executed ? length - executed : 0) * *cpi + 65535) >> 16;
+        e->overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
+    }
+}
+
+/* The same for any blocks. */
+static void gpumpi_cost_unlike(const gpump_port *port, const gpump_block_view *block, uint64_t which,
+                               const gpumpi_cost_shared *shared, gpump_cost_estimate *e) {
+    const uint64_t *cpi = shared->cpi;
+    uint64_t bytes = ~block->context_bytes, save = 0, lost = 0; /* of no block yet */
+    for (; which; which >>= 1, block++, e++, cpi += shared->of_block) {
+        const uint32_t drops = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u;
+        if (!(which & 1)) continue;
+        if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
+            bytes = block->context_bytes;
+            save = gpump_port_cycles(port, bytes);
+            lost = gpumpi_cost_times(gpump_add_saturated(save, save), shared->ipc);
+        }
+        memset(e, 0xff, sizeof *e);
+        e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
+        e->overhead[GPUMP_TECHNIQUE_FLUSH] = block->executed;
+        e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
+        e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
+        gpumpi_cost_drain(e, drops ? shared->mean_length : shared->longest, block->executed, *cpi);
+    }
+}
+
+/* Estimates the blocks of `mine` by the techniques that every block has but rewind. */
+static void gpumpi_cost_built_in(const gpump_port *port, const gpump_block_view *blocks, uint64_t mine,
+                                 const gpumpi_cost_running *running, uint64_t largest_cpi,
+                                 const gpumpi_cost_shared *shared, gpump_cost_estimate *estimates) {
+    const uint32_t at = gpump_bits_lowest64(mine);
+    const gpump_block_view *const first = &blocks[at];
+    uint64_t save[2];
+    if (running->sizes || shared->mean_length != shared->longest || (largest_cpi | shared->longest) > UINT32_MAX) {
+        gpumpi_cost_unlike(port, first, mine >> at, shared, &estimates[at]);
+        return;
+    }
+    save[0] = gpump_port_cycles(port, first->context_bytes);
+    save[1] = gpumpi_cost_times(gpump_add_saturated(save[0], save[0]), shared->ipc);
+    gpumpi_cost_alike(first, mine >> at, shared->cpi, shared->of_block, shared->longest, save, &estimates[at]);
 }
 
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const gpump_cost_history *histories,
@@ -270,44 +349,33 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_port *port, const 
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
         gpumpi_cost_running running;
+        gpumpi_cost_shared shared;
         uint32_t function = gpumpi_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, waits = 0;
-        uint64_t bytes = ~blocks[gpump_bits_lowest64(todo)].context_bytes, save = 0, lost = 0; /* of no block yet */
+        uint64_t pace = GPUMP_UNKNOWN, mine;
         mine = source == GPUMP_COST_CPI_FINISHED ? gpumpi_cost_sum(blocks, todo, function, &running)
-                                                 : gpumpi_cost_survey(blocks, todo, function, cpi, &running);
+                                                 : gpumpi_cost_survey(blocks, count, todo, function, cpi, &running);
         todo &= ~mine;
         history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
-        if (history) mean_length = gpumpi_cost_history_instructions(history);
+        shared.mean_length = history ? gpumpi_cost_history_instructions(history) : GPUMP_UNKNOWN;
         if (history && (source == GPUMP_COST_CPI_FINISHED || source == GPUMP_COST_CPI_LARGER))
             pace = gpumpi_cost_mean(history->cpi_sum, gpumpi_cost_history_count(history));
-        longest = history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : mean_length;
-        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; of a block: the mean here */
-        for (rest = mine; rest; rest &= rest - 1) {
-            uint32_t at = gpump_bits_lowest64(rest);
-            const gpump_block_view *block = &blocks[at];
-            gpump_cost_estimate *e = &estimates[at];
-            uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
-            uint64_t each = gpumpi_cost_drain_cpi(source, &cpi[at], pace), executed = block->executed;
-            if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
-                bytes = block->context_bytes;
-                save = gpump_port_cycles(port, bytes);
-                lost = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
-            }
-            e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
-            e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
-            e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
-            e->overhead[GPUMP_TECHNIQUE_SWITCH] = lost;
-            gpumpi_cost_drain(e, length, executed, each);
-            waits |= block->fault_cycles;
-            memset(&e->latency[GPUMP_TECHNIQUE_REWIND], 0xff, GPUMPI_COST_UNKNOWN_BYTES);
-            memset(&e->overhead[GPUMP_TECHNIQUE_REWIND], 0xff, GPUMPI_COST_UNKNOWN_BYTES);
-        }
-        if (rewind) gpumpi_cost_rewinds(port, mine, rewind, ipc, estimates);
-        if (waits) gpumpi_cost_faults(blocks, mine, rewind, ipc, estimates);
+        shared.longest =
+            history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) ? gpumpi_cost_longest(history) : shared.mean_length;
+        shared.ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; of a block: the mean here */
+        if (source == GPUMP_COST_CPI_LARGER) gpumpi_cost_larger(mine, pace, cpi);
+        shared.of_block = source == GPUMP_COST_CPI_RUNNING || source == GPUMP_COST_CPI_LARGER;
+        shared.cpi = shared.of_block ? &cpi[gpump_bits_lowest64(mine)] : &pace;
+        gpumpi_cost_built_in(port, blocks, mine, &running,
+                             source == GPUMP_COST_CPI_RUNNING  ? running.cpis
+                             : source == GPUMP_COST_CPI_LARGER ? running.cpis | pace
+                                                               : pace,
+                             &shared, estimates);
+        if (rewind) gpumpi_cost_rewinds(port, mine, rewind, shared.ipc, estimates);
+        if (running.waits) gpumpi_cost_faults(blocks, mine, rewind, shared.ipc, estimates);
         if (options->flags & GPUMP_COST_DRAIN_LOSES)
-            gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
-        gpumpi_cost_own(port, blocks, mine, ipc, estimates);
+            gpumpi_cost_charge_drains(mine, options->limit_cycles, shared.ipc, estimates);
+        gpumpi_cost_own(port, blocks, mine, shared.ipc, estimates);
     }
     return GPUMP_OK;
 }

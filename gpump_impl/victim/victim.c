@@ -53,6 +53,7 @@ typedef struct gpumpi_victim_context {
     /* The policy answers by the rules. What a policy of the host answers is checked before anything is written: each
      * SM's plan before it is written, and with several SMs all of them first. */
     int is_built_in;
+    int obeys;       /* it has no hook that plans: its plans are made by the rules, and are not checked */
     int keeps_plans; /* its hooks answer the same question alike */
     int divides;     /* the request needs fewer positions than its SMs have */
 } gpumpi_victim_context;
@@ -78,33 +79,52 @@ static uint32_t gpumpi_victim_count_room(gpump_victim_plan_args *args, uint64_t 
     return geometry->blocks > has ? geometry->blocks - has : 0;
 }
 
+/* States in which a block holds all of its parts and leaves none in place. */
+#define GPUMPI_VICTIM_WHOLE \
+    (1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_RESTORING)
+GPUMP_INLINE int gpumpi_victim_is_whole(uint32_t state) {
+    return state == GPUMP_BLOCK_RUNNING || gpumpi_block_state_in(state, GPUMPI_VICTIM_WHOLE);
+}
+
+/* Clears the sets, and adds the whole blocks of an SM to those of the positions that they lie on. */
+static GPUMPI_CALLED void gpumpi_victim_mark_whole(const gpump_victim_geometry *geometry, const gpump_victim_sm *sm,
+                                                   uint64_t *sets) {
+    const uint64_t register_factor = geometry->register_factor, shared_factor = geometry->shared_factor;
+    const uint32_t positions = geometry->positions;
+    const gpump_block_view *block = sm->blocks;
+    uint64_t one = 1;
+    uint32_t i;
+    for (i = 0; i < positions; i++) sets[i] = 0;
+    for (i = sm->count; i; i--, block++, one <<= 1) {
+        if (!gpumpi_victim_is_whole(block->state)) continue;
+        if (register_factor)
+            gpumpi_victim_mark_range(block->register_base, block->registers, register_factor, positions, one, sets);
+        if (shared_factor)
+            gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, shared_factor, positions, one, sets);
+    }
+}
+
 /* Fills everything but `want`. Returns how many positions the SM can have at most. */
 static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint64_t *sets,
                                       gpump_victim_plan_args *args) {
     const gpump_victim_geometry *geometry = context->geometry;
-    /* States in which a block holds all of its parts and leaves none in place. */
-    const uint32_t whole = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
-                           1u << GPUMP_BLOCK_RESTORING;
     uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0,
              parked = 0, kept = 0, closed = sm->reserved, one;
     uint32_t techniques = gpumpi_victim_techniques(context->policy), kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, most;
     const gpump_block_view *block;
-    for (i = 0; i < geometry->positions; i++) sets[i] = 0;
-    for (i = 0, one = 1; i < sm->count; i++, one <<= 1) {
+    gpumpi_victim_mark_whole(geometry, sm, sets);
+    for (i = 0, one = 1, block = sm->blocks; i < sm->count; i++, one <<= 1, block++) {
         uint32_t allowed = 0;
-        block = &sm->blocks[i];
         groups |= block->group;
-        if (gpumpi_block_state_in(block->state, whole)) {
-            gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE, one, sets);
-        } else {
+        if (!gpumpi_victim_is_whole(block->state)) {
             if (gpumpi_victim_keeps(block)) kept |= one;
             if (!(gpumpi_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
             closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
         }
         if (block->kernel == kernel) {
             own |= one;
-        } else if (gpumpi_block_leaves(block->state)) {
+        } else if (block->state != GPUMP_BLOCK_RUNNING && gpumpi_block_leaves(block->state)) {
             args->allowed[i] = 0;
             leaving |= one;
             continue; /* what leaves counts as free */
@@ -278,23 +298,28 @@ static void gpumpi_victim_put(gpump_block_choice *choice, const gpump_victim_sm 
 static uint32_t gpumpi_victim_order(const gpump_victim_sm *sm, const gpump_victim_plan *plan, int all,
                                     gpump_victim_decision *decision, uint64_t *latency, uint64_t *latest,
                                     uint8_t *order, uint64_t *on_port) {
-    uint64_t rest, saved = 0;
-    uint32_t n = 0, j;
-    for (rest = plan->victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i], is_saved = (uint32_t)gpumpi_victim_uses_port(t);
-        saved |= (uint64_t)is_saved << i;
-        latency[i] = sm->estimates[i].latency[t];
-        if (latency[i] > *latest) *latest = latency[i];
-        decision->choices++;
-        decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
-        if (!all && !is_saved) continue;
-        for (j = n++; j > 0; j--) {
-            uint32_t o = order[j - 1], o_saved = (uint32_t)(saved >> o & 1u);
-            if (o_saved < is_saved || (o_saved == is_saved && (!is_saved || latency[o] <= latency[i]))) break;
-            order[j] = (uint8_t)o;
-        }
+    const gpump_cost_estimate *const estimates = sm->estimates;
+    uint64_t rest, saved = 0, last = *latest, overhead = decision->overhead;
+    uint32_t n = 0, count = 0, first, j;
+    for (rest = plan->victims; rest; rest &= rest - 1, count++) {
+        const uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
+        const gpump_cost_estimate *const e = &estimates[i];
+        latency[i] = e->latency[t];
+        if (latency[i] > last) last = latency[i];
+        overhead = gpump_add_saturated(overhead, e->overhead[t]);
+        if (gpumpi_victim_uses_port(t))
+            saved |= rest & (0 - rest);
+        else if (all)
+            order[n++] = (uint8_t)i;
+    }
+    for (first = n, rest = saved; rest; rest &= rest - 1) {
+        const uint32_t i = gpump_bits_lowest64(rest);
+        for (j = n++; j > first && latency[order[j - 1]] > latency[i]; j--) order[j] = order[j - 1];
         order[j] = (uint8_t)i;
     }
+    decision->overhead = overhead;
+    decision->choices += count;
+    *latest = last;
     *on_port = saved;
     return n;
 }
@@ -420,7 +445,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     args->want = whole ? prepared->most : state->quota + 1;
     gpumpi_victim_plan(args, state->kept ? &state->plan : NULL, plan);
     got = gpumpi_bits_count64(plan->positions);
-    if (got <= state->quota || gpumpi_victim_check(args, plan, got) != GPUMP_REASON_YES) return 0;
+    if (got <= state->quota || (!context->obeys && gpumpi_victim_check(args, plan, got) != GPUMP_REASON_YES)) return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
     out.decision = &decision;
@@ -506,7 +531,7 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
     is_kept = !args.want || (state && state->kept == args.want && state->until == context->relaxed);
     if (!is_kept) gpumpi_victim_plan(&args, NULL, plan);
     got = gpumpi_bits_count64(plan->positions);
-    if (!is_kept) {
+    if (!is_kept && !context->obeys) {
         gpump_reason reason = gpumpi_victim_check(&args, plan, got);
         if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
     }
@@ -851,6 +876,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(question->request);
     context.is_built_in = gpumpi_victim_is_built_in(question->policy);
+    context.obeys = context.is_built_in && !question->policy->plan;
     context.divides = 0;
     context.keeps_plans = !(question->policy->flags & GPUMP_VICTIM_HAS_STATE);
     if (geometry) result = gpumpi_victim_divide(&context, question, stack, &states, diag);

@@ -4,7 +4,8 @@
 typedef struct gpumpi_victim_priced {
     uint64_t latency[GPUMP_VICTIM_BLOCKS];
     uint64_t overhead[GPUMP_VICTIM_BLOCKS];
-    uint64_t late; /* blocks that no technique gets out in time */
+    uint64_t rank[GPUMP_VICTIM_BLOCKS]; /* of a candidate of this block alone (gpumpi_victim_rank_of) */
+    uint64_t late;                      /* blocks that no technique gets out in time */
     uint64_t ask_again;
     uint8_t technique[GPUMP_VICTIM_BLOCKS];
 } gpumpi_victim_priced;
@@ -14,10 +15,12 @@ GPUMP_INLINE void gpumpi_victim_price_by(const gpump_cost_estimate *estimates, u
                                          gpumpi_victim_priced *priced) {
     const int exists = t < GPUMP_TECHNIQUES;
     const uint64_t latency = exists ? estimates[i].latency[t] : GPUMP_UNKNOWN;
+    const int late = latency > left || latency == GPUMP_UNKNOWN;
     priced->technique[i] = (uint8_t)(exists ? t : GPUMP_VICTIM_NO_TECHNIQUE);
     priced->latency[i] = latency;
     priced->overhead[i] = exists ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
-    if (latency > left || latency == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
+    priced->rank[i] = gpumpi_victim_rank(!late, latency, priced->overhead[i]);
+    if (late) priced->late |= (uint64_t)1 << i;
 }
 
 /* The cycles that it takes to switch all blocks of `which` that may be switched. */
@@ -66,24 +69,40 @@ static void gpumpi_victim_price_as(const gpump_victim_plan_args *args, const gpu
     }
 }
 
+/* Prices every block of `which` by its cheapest technique (Algorithm 1, lines 3 to 13). */
+static GPUMPI_CALLED void gpumpi_victim_price_cheapest(const gpump_cost_estimate *estimates, uint64_t which,
+                                                       const uint8_t *allowed, uint64_t left,
+                                                       gpumpi_victim_priced *priced) {
+    const gpump_cost_estimate *e;
+    uint64_t late = 0;
+    uint32_t i;
+    if (!which) return; /* an SM without blocks has no estimates */
+    i = gpump_bits_lowest64(which);
+    e = &estimates[i];
+    for (which >>= i; which; which >>= 1, i++, e++) {
+        gpumpi_victim_pick pick;
+        if (!(which & 1)) continue;
+        pick = gpumpi_victim_pick_technique(e, allowed[i], left);
+        priced->technique[i] = (uint8_t)pick.technique;
+        priced->latency[i] = e->latency[pick.technique];
+        priced->overhead[i] = e->overhead[pick.technique];
+        priced->rank[i] = pick.rank;
+        late |= pick.rank >> 63 << i;
+    }
+    priced->late = late;
+}
+
 /* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan
  * names it. */
 static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                 const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
                                 gpumpi_victim_priced *priced) {
-    const gpump_cost_estimate *estimates = sm->estimates;
-    uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
-    for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        gpumpi_victim_pick pick = gpumpi_victim_pick_technique(&estimates[i], allowed[i], left);
-        priced->technique[i] = (uint8_t)pick.technique;
-        priced->latency[i] = estimates[i].latency[pick.technique];
-        priced->overhead[i] = estimates[i].overhead[pick.technique];
-        late |= pick.rank >> 63 << i;
-    }
-    priced->late = late;
-    if (policy->technique) gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, priced);
+    priced->late = 0;
+    if (policy->technique)
+        gpumpi_victim_ask_techniques(policy, request, sm, which, allowed, left, priced);
+    else
+        gpumpi_victim_price_cheapest(sm->estimates, which, allowed, left, priced);
 }
 
 /* ---- one candidate: Algorithm 1 ---- */
@@ -97,11 +116,6 @@ GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) {
 static int gpumpi_victim_breaks_tie(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
     if (a->late) return a->overhead < b->overhead;
     return a->latency != b->latency ? a->latency < b->latency : !a->victims && b->victims;
-}
-
-static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
-    uint64_t x = gpumpi_victim_rank_of(a), y = gpumpi_victim_rank_of(b);
-    return x != y ? x < y : gpumpi_victim_breaks_tie(a, b);
 }
 
 /* Sums up a set of victims. The blocks of `waits` leave without a decision, but the position is free only after them.
@@ -130,6 +144,65 @@ static GPUMPI_CALLED void gpumpi_victim_sum_set(const gpumpi_victim_priced *pric
     gpumpi_victim_sum(priced, set, 0, candidate);
 }
 
+/* Sums up one victim. */
+GPUMP_INLINE void gpumpi_victim_sum_block(const gpumpi_victim_priced *priced, uint32_t i,
+                                          gpump_victim_candidate *candidate) {
+    candidate->victims = (uint64_t)1 << i;
+    candidate->late = (uint32_t)(priced->late >> i & 1u);
+    candidate->latency = priced->latency[i];
+    candidate->overhead = priced->overhead[i];
+}
+
+/* Sets *best to the best candidate of the positions of *open; returns 0 when there is none. A position with a block of
+ * `fixed` is closed. The blocks of `gone` leave anyway, and a position waits for those of `waits`. There are no groups.
+ * A position of one block has the rank of that block: only the best candidate, and those as good, are summed up. */
+static GPUMPI_CALLED int gpumpi_victim_best_of(const gpumpi_victim_priced *priced, const uint64_t *sets, uint64_t gone,
+                                               uint64_t fixed, uint64_t waits, uint64_t *open,
+                                               gpump_victim_candidate *best) {
+    uint64_t best_rank = GPUMP_UNKNOWN, rest;
+    uint32_t best_block = GPUMP_VICTIM_BLOCKS; /* *best is this block's, and is not summed up */
+    best->position = GPUMP_VICTIM_POSITIONS;
+    for (rest = *open; rest; rest &= rest - 1) {
+        const uint32_t p = gpump_bits_lowest64(rest);
+        const uint64_t on = sets[p], set = on & ~gone;
+        gpump_victim_candidate candidate;
+        if (set && !((set & (set - 1)) | (set & fixed) | (on & waits))) {
+            const uint32_t i = gpump_bits_lowest64(set);
+            const uint64_t rank = priced->rank[i];
+            if (rank > best_rank) continue;
+            if (rank == best_rank && best_block < GPUMP_VICTIM_BLOCKS) {
+                const uint64_t *const other = priced->late >> i & 1u ? priced->overhead : priced->latency;
+                if (other[i] >= other[best_block]) continue;
+            } else if (rank == best_rank && best->position < GPUMP_VICTIM_POSITIONS) {
+                gpumpi_victim_sum_block(priced, i, &candidate);
+                if (!gpumpi_victim_breaks_tie(&candidate, best)) continue;
+            }
+            best_block = i;
+            best_rank = rank;
+        } else {
+            uint64_t rank;
+            if (set & fixed) {
+                *open &= ~(rest & (0 - rest));
+                continue;
+            }
+            gpumpi_victim_sum(priced, set, on & waits, &candidate);
+            rank = gpumpi_victim_rank_of(&candidate);
+            if (rank > best_rank) continue;
+            candidate.position = best->position;
+            if (best_block < GPUMP_VICTIM_BLOCKS) gpumpi_victim_sum_block(priced, best_block, best);
+            if (rank == best_rank && best->position < GPUMP_VICTIM_POSITIONS &&
+                !gpumpi_victim_breaks_tie(&candidate, best))
+                continue;
+            *best = candidate;
+            best_block = GPUMP_VICTIM_BLOCKS;
+            best_rank = rank;
+        }
+        best->position = p;
+    }
+    if (best_block < GPUMP_VICTIM_BLOCKS) gpumpi_victim_sum_block(priced, best_block, best);
+    return best->position < GPUMP_VICTIM_POSITIONS;
+}
+
 static uint32_t gpumpi_victim_ask_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                             const gpump_victim_candidate *candidates, uint32_t count) {
     gpump_victim_candidate_args args;
@@ -147,13 +220,12 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
     uint64_t all = 0, fixed = 0, left, rest;
-    uint32_t p, i, techniques, count = 0, best = 0;
+    uint32_t p, i, techniques, count = 0, best;
     if (!policy || !request || !sm || !sets || !technique || !chosen || positions > GPUMP_VICTIM_POSITIONS ||
         sm->count > GPUMP_VICTIM_BLOCKS || (sm->count && (!sm->blocks || !sm->estimates)))
         return GPUMP_ERROR_ARGUMENT;
     left = gpumpi_victim_left(request);
     techniques = gpumpi_victim_techniques(policy);
-    memset(allowed, 0, sizeof allowed);
     if (positions < 64) open &= ((uint64_t)1 << positions) - 1;
     for (rest = open; rest; rest &= rest - 1) all |= sets[gpump_bits_lowest64(rest)];
     if (all && (sm->count == 0 || all >> (sm->count - 1) > 1))
@@ -163,11 +235,13 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         allowed[i] = (uint8_t)(sm->blocks[i].may & techniques);
         if (!allowed[i]) fixed |= (uint64_t)1 << i;
     }
-    memset(technique, (int)GPUMP_VICTIM_NO_TECHNIQUE, sm->count);
     gpumpi_victim_price(policy, request, sm, all & ~fixed, allowed, left, &priced);
-    for (rest = all & ~fixed; rest; rest &= rest - 1) {
-        i = gpump_bits_lowest64(rest);
-        technique[i] = priced.technique[i];
+    for (i = 0, rest = all & ~fixed; i < sm->count; i++, rest >>= 1)
+        technique[i] = rest & 1 ? priced.technique[i] : (uint8_t)GPUMP_VICTIM_NO_TECHNIQUE;
+    if (!policy->candidate) {
+        if (!gpumpi_victim_best_of(&priced, sets, 0, fixed, 0, &open, candidates)) return GPUMP_EMPTY;
+        *chosen = *candidates;
+        return GPUMP_OK;
     }
     for (rest = open; rest; rest &= rest - 1) {
         gpump_victim_candidate *c = &candidates[count];
@@ -175,14 +249,11 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         if (sets[p] & fixed) continue;
         gpumpi_victim_sum_set(&priced, sets[p], c);
         c->position = p;
-        if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
         count++;
     }
     if (count == 0) return GPUMP_EMPTY;
-    if (policy->candidate) {
-        best = gpumpi_victim_ask_candidate(policy, request, candidates, count);
-        if (best >= count) return GPUMP_ERROR_REFUSED;
-    }
+    best = gpumpi_victim_ask_candidate(policy, request, candidates, count);
+    if (best >= count) return GPUMP_ERROR_REFUSED;
     *chosen = candidates[best];
     return GPUMP_OK;
 }
@@ -443,6 +514,9 @@ static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t mo
     gpumpi_victim_priced *priced = &choosing->priced;
     uint64_t rest;
     uint32_t taken;
+    /* Of several positions, those that the last choice has not changed are not summed up again. */
+    const int once = more == 1 && !args->groups && !policy->candidate;
+    gpump_victim_candidate only;
     int in_time = 1;
     for (rest = args->leaving & choosing->waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -450,7 +524,12 @@ static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t mo
         if (priced->latency[i] > args->left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
     }
     for (taken = 0; taken < more; taken++) {
-        const gpump_victim_candidate *best = gpumpi_victim_best_position(choosing, taken == 0);
+        const gpump_victim_candidate *best =
+            once ? gpumpi_victim_best_of(priced, args->sets, choosing->gone, args->fixed,
+                                         choosing->gone & choosing->waiting, &choosing->open, &only)
+                       ? &only
+                       : NULL
+                 : gpumpi_victim_best_position(choosing, taken == 0);
         gpumpi_victim_room after = choosing->room;
         int fill;
         if (!best) break;
@@ -460,6 +539,7 @@ static int gpumpi_victim_take_best(gpumpi_victim_choosing *choosing, uint32_t mo
             fill = !gpumpi_victim_suffices(args->geometry, &after, 1);
         }
         if (fill) {
+            if (once) gpumpi_victim_best_position(choosing, 1); /* sums up all of them */
             best = gpumpi_victim_best_filled(choosing);
             if (!best) break;
             after = choosing->room;
@@ -533,14 +613,10 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpum
 
 GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
-    uint64_t rest;
     gpumpi_victim_price(args->policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
     plan->victims = args->choosable;
     plan->ask_again = priced.ask_again;
-    for (rest = args->choosable; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced.technique[i];
-    }
+    memcpy(plan->technique, priced.technique, args->sm->count);
 }
 
 /* Policies that, like Chimera, evict all blocks of an SM or none. Positions are taken from the lowest. */

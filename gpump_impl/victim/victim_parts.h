@@ -46,20 +46,24 @@ GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
 GPUMP_INLINE uint64_t gpumpi_victim_rank(int in_time, uint64_t latency, uint64_t overhead) {
     return in_time ? overhead & ~GPUMPI_VICTIM_LATE : latency | GPUMPI_VICTIM_LATE;
 }
-/* The best technique so far, and its latency when it is late, else its overhead (rank); `other` is the other one. */
+/* The best technique so far. */
 typedef struct gpumpi_victim_pick {
-    uint64_t rank, other;
+    uint64_t rank;
     uint32_t technique;
 } gpumpi_victim_pick;
 
 GPUMP_INLINE void gpumpi_victim_consider(gpumpi_victim_pick *best, const gpump_cost_estimate *estimate, uint32_t t,
                                          uint64_t left) {
     const uint64_t latency = estimate->latency[t], overhead = estimate->overhead[t];
-    const int in_time = latency <= left;
-    const uint64_t rank = gpumpi_victim_rank(in_time, latency, overhead), other = in_time ? latency : overhead;
-    if (rank > best->rank || (rank == best->rank && other >= best->other && best->technique < GPUMP_TECHNIQUES)) return;
+    const int late = latency > left;
+    uint64_t rank;
+    if (late && !(best->rank & GPUMPI_VICTIM_LATE)) return; /* the best is in time */
+    rank = gpumpi_victim_rank(!late, latency, overhead);
+    if (rank > best->rank) return;
+    if (rank == best->rank && best->technique < GPUMP_TECHNIQUES &&
+        (late ? overhead >= estimate->overhead[best->technique] : latency >= estimate->latency[best->technique]))
+        return;
     best->rank = rank;
-    best->other = other;
     best->technique = t;
 }
 
@@ -68,7 +72,7 @@ GPUMP_INLINE void gpumpi_victim_consider(gpumpi_victim_pick *best, const gpump_c
  * numbers, which takes two thirds of the instructions of a loop. */
 GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed,
                                                              uint64_t left) {
-    gpumpi_victim_pick best = {GPUMP_UNKNOWN, 0, GPUMP_TECHNIQUES};
+    gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
     if (left == GPUMP_UNKNOWN) left--;
     if (allowed & GPUMPI_VICTIM_F) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_FLUSH, left);
     if (allowed & GPUMPI_VICTIM_S) gpumpi_victim_consider(&best, estimate, GPUMP_TECHNIQUE_SWITCH, left);
@@ -145,15 +149,18 @@ GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set
 /* ---- positions ---- */
 
 /* Adds `mark` to the sets of the positions that a range reaches into. base * factor >> 40 is base / position
- * (gpumpi_victim_factor). */
+ * (gpumpi_victim_factor); factor is not 0. */
 GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions,
                                            uint64_t mark, uint64_t *sets) {
     uint32_t p, last;
-    if (!factor || !length) return;
+    if (!length) return;
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
     if (last >= positions) last = positions - 1;
-    if (p > last) return;
+    if (p >= last) { /* on one position, or behind the last */
+        if (p == last) sets[p] |= mark;
+        return;
+    }
     sets[p] |= mark;
     sets[last] |= mark;
     while (++p < last) sets[p] |= mark; /* a block seldom lies on more than two */
@@ -161,10 +168,10 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
 /* Likewise for these parts (gpump_part bits) of a block. */
 GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
                                            uint32_t parts, uint64_t mark, uint64_t *sets) {
-    if (parts & GPUMP_PART_REGISTERS)
+    if ((parts & GPUMP_PART_REGISTERS) && geometry->register_factor)
         gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions,
                                  mark, sets);
-    if (parts & GPUMP_PART_SHARED_MEMORY)
+    if ((parts & GPUMP_PART_SHARED_MEMORY) && geometry->shared_factor)
         gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions,
                                  mark, sets);
 }

@@ -134,6 +134,62 @@ static void an_address_reaches_the_larger_of_both_memories(void **state) {
     }
 }
 
+/* Two positions cost the same. One of them also waits for a block that leaves by itself, and is free later: the other
+ * is taken, unless the policy does not count such blocks. */
+static void a_position_that_waits_is_worse(void **state) {
+    gpump_victim_policy policy = *gpump_victim_find("dual");
+    gpump_block_view views[3];
+    gpump_cost_estimate estimates[3];
+    gpump_victim_sm sm;
+    gpump_victim_request request;
+    gpump_victim_question question;
+    gpump_victim_geometry g;
+    (void)state;
+    assert_int_equal(gpump_preset(&gpump_gpu_component, &gpu, "gtx480_shieh", NULL), GPUMP_OK);
+    g = geometry(64, gpu.registers / 2, 0, 0);
+    assert_int_equal(g.positions, 2);
+    memset(views, 0, sizeof views);
+    memset(estimates, 0, sizeof estimates);
+    for (uint32_t i = 0; i < 3; i++) { /* two halves of position 0, and position 1 */
+        views[i].kernel = 1;
+        views[i].state = i ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_DRAINING;
+        views[i].register_base = i * (gpu.registers / 4);
+        views[i].registers = i < 2 ? gpu.registers / 4 : gpu.registers / 2;
+        views[i].threads = 64;
+        views[i].warps = 2;
+        views[i].may = 1u << GPUMP_TECHNIQUE_SWITCH;
+        estimates[i].overhead[GPUMP_TECHNIQUE_SWITCH] = 10;
+    }
+    estimates[0].latency[GPUMP_TECHNIQUE_DRAIN] = 900;
+    estimates[2].latency[GPUMP_TECHNIQUE_SWITCH] = 500;
+    memset(&sm, 0, sizeof sm);
+    sm.blocks = views;
+    sm.estimates = estimates;
+    sm.count = 3;
+    gpump_victim_request_init(&request, 2, 1, 0);
+    request.limit_cycles = 1000;
+    memset(&question, 0, sizeof question);
+    question.policy = &policy;
+    question.request = &request;
+    question.geometry = &g;
+    question.sms = &sm;
+    question.sm_count = 1;
+    for (uint32_t evicted = 0; evicted < 2; evicted++) {
+        gpump_victim_place place;
+        gpump_block_choice choices[3];
+        gpump_victim_decision decision;
+        policy.flags = evicted ? GPUMP_VICTIM_EVICTED : 0;
+        question.places = &place;
+        question.place_capacity = 1;
+        question.choices = choices;
+        question.choice_capacity = 3;
+        assert_int_equal(gpump_victim_decide(&question, &decision, NULL), GPUMP_OK);
+        assert_int_equal(decision.places, 1);
+        assert_int_equal(decision.choices, 1);
+        assert_int_equal(place.position, !evicted);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(positions_are_what_divides_best),
@@ -141,6 +197,7 @@ int main(void) {
         cmocka_unit_test(positions_of_any_size_divide_right),
         cmocka_unit_test(sixty_four_positions),
         cmocka_unit_test(an_address_reaches_the_larger_of_both_memories),
+        cmocka_unit_test(a_position_that_waits_is_worse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
