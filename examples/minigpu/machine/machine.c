@@ -1375,7 +1375,7 @@ static int run(machine *m, uint64_t until, team *team) {
             while (m->window_cycles && m->dispatch_needed && !m->failed); /* else one block per SM and cycle */
         }
         if (m->window_cycles)
-            window_run(m, team);
+            window_run(m, cycle, team);
         else
             run_cycle(m, cycle, ahead, arrival, until);
         if (m->failed) break;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/sm_form.h"
 #include "sm/memory_access.h"
 #include "preemption/block_life.h"
 
@@ -48,6 +47,8 @@ static uint64_t next_cycle(const machine *m, const sm *s) {
 /* Runs an SM through the window. A failure stops the SM there. */
 static void run_sm(const window *w, sm *s) {
     uint64_t now = w->begin, next;
+    /* In most windows of a kernel that waits for memory an SM has no work. */
+    if (next_cycle(w->m, s) >= w->end && !s->starting_count && !s->ended_count) return;
     machine_fail_into(&s->failure);
     block_life_start(w->m, s);
     while (!s->failure.failed && (next = next_cycle(w->m, s)) < w->end) {
@@ -159,7 +160,8 @@ static void cross_stores(machine *m) {
         memory_access_cross(m, w.sms[i], w.cycles[i]);
         w.cycles[i] = w.sms[i]->log->next_cycle;
     }
-    for (i = 0; i < m->sm_count; i++) store_log_clear(m->sms[i]->log);
+    for (i = 0; i < m->sm_count; i++)
+        if (m->sms[i]->log->touched || m->sms[i]->log->bytes) store_log_clear(m->sms[i]->log);
 }
 
 static void end_blocks(machine *m) {
@@ -198,11 +200,11 @@ void window_settle(machine *m) {
     memory_turn(m->memory_system, m->now);
 }
 
-void window_run(machine *m, team *team) {
+void window_run(machine *m, sm_cycle_form *cycle, team *team) {
     window w;
     uint32_t i;
     w.m = m;
-    w.cycle = sm_form_choose(m);
+    w.cycle = cycle;
     w.begin = m->now;
     w.end = m->now + m->window_cycles;
     w.in_turn_count = 0;

@@ -23,16 +23,17 @@
 #ifndef MINIGPU_WINDOW_H
 #define MINIGPU_WINDOW_H
 
-#include "state/state.h"
 #include "base/team.h"
+#include "machine/sm_form.h"
 
 /* Makes the data of windows in the machine's arena. Returns 0, or -1 with the reason in error, which names an option
  * that excludes windows. */
 int window_make(machine *m, char error[LAUNCH_ERROR_BYTES]);
 /* Returns whether all SMs advance in turn on one thread, because they share state within a cycle. */
 int window_is_in_turn(const machine *m);
-/* Runs the window that begins at m->now on all SMs, and sets m->now to its end. team: NULL for one thread. */
-void window_run(machine *m, team *team);
+/* Runs the window that begins at m->now on all SMs, and sets m->now to its end. cycle: of sm_form_choose. team: NULL
+ * for one thread. */
+void window_run(machine *m, sm_cycle_form *cycle, team *team);
 /* Simulates the memory up to the SMs' time, between two windows. */
 void window_settle(machine *m);
 /* Returns the first cycle from `cycle` on at which a window begins; NEVER stays NEVER. */

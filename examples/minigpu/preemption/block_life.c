@@ -145,6 +145,9 @@ static void take_warps(machine *m, sm *s, uint32_t block_index, int restores) {
         w->lanes = threads >= LANES ? UINT32_MAX : (1u << threads) - 1;
         threads -= threads >= LANES ? LANES : threads;
         w->barrier = NONE;
+        w->home = b;
+        w->registers = s->registers + w->register_base;
+        w->predicates = predicates_of(m, index);
         b->warps[i] = index;
         if (!mine) continue;
         b->slots |= BIT(slot);

@@ -264,15 +264,18 @@ const ptx_opcode *ptx_opcode_find(const char *name, uint32_t length) {
 }
 
 const ptx_modifier *ptx_modifier_find(const char *text, uint32_t length, uint32_t allowed) {
+    const char first = length > 1 ? text[1] : 0; /* behind the dot */
     for (uint32_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)
-        if ((modifiers[i].group & allowed) && compare_text(text, length, modifiers[i].text) == 0) return &modifiers[i];
+        if (modifiers[i].text[1] == first && (modifiers[i].group & allowed) &&
+            compare_text(text, length, modifiers[i].text) == 0)
+            return &modifiers[i];
     return NULL;
 }
 
 uint32_t ptx_type_find(const char *text, uint32_t length) {
     if (length < 3) return TYPE_NONE;
     for (uint32_t type = TYPE_NONE + 1; type < TYPE_COUNT; type++)
-        if (compare_text(text + 1, length - 1, type_name(type)) == 0) return type;
+        if (type_name(type)[0] == text[1] && compare_text(text + 1, length - 1, type_name(type)) == 0) return type;
     return TYPE_NONE;
 }
 

@@ -954,11 +954,22 @@ static void take_fetched(const machine *m, sm *s) {
     }
 }
 
-/* Sources that were held by time are released. */
-static void take_sources(machine *m, sm *s) {
+/* Looks again at warps whose sources are released now. */
+static __attribute__((noinline)) void look_at_released(machine *m, sm *s) {
     uint32_t held;
-    while ((held = pipe_take(&s->pipes[PIPE_SOURCES], s->now)) != NONE)
-        if (m->warps[held].sm == s->index) refresh_clear(m, s, &m->warps[held]);
+    while ((held = pipe_take(&s->pipes[PIPE_SOURCES], s->now)) != NONE) {
+        warp *w = &m->warps[held];
+        if (w->sm != s->index) continue;
+        if (!HAS_SIMPLE)
+            refresh_clear(m, s, w);
+        else if (w->stack.depth) /* still at the instruction that waits */
+            look_again(m, s, w);
+    }
+}
+
+/* Sources that were held by time are released. */
+static inline void take_sources(machine *m, sm *s) {
+    if (s->pipes[PIPE_SOURCES].due <= s->now) look_at_released(m, s);
 }
 
 /* Sets the next cycle in which an instruction leaves its unit. */

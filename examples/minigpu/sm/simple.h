@@ -13,19 +13,18 @@
 #define SIMPLE_ISSUE static __attribute__((noinline))
 
 SM_INLINE void take_control(machine *m, sm *s, simple_counts *counts);
-static void take_sources(machine *m, sm *s);
+static inline void take_sources(machine *m, sm *s);
 static void take_fetched(const machine *m, sm *s);
 static void find_executed_cycle(sm *s);
 
 /* ---- issue ---- */
 
-/* What simple instructions and branches have in common at issue. */
+/* What simple instructions and branches have in common at issue. The caller sees to executed_cycle. */
 SM_INLINE void enter_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot, pipe_stage *stage, uint32_t item,
                             uint32_t active) {
     const uint64_t now = s->now;
     pipe_entry *entry = pipe_put(stage, now + s->pipes[PIPE_OPERANDS].length, item);
     entry->with = active;
-    if (entry->cycle < s->executed_cycle) s->executed_cycle = entry->cycle;
     s->records_left--;
     s->progress_cycle = now;
     s->scheduler_last[scheduler] = slot;
@@ -55,11 +54,10 @@ SM_INLINE void see_after_simple(machine *m, sm *s, warp *w, uint32_t slot, const
 
 /* The lanes come last: to the compiler their stores may change anything. */
 SIMPLE_ISSUE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot, const issue_info *info) {
-    const uint32_t index = s->slot_warp[slot];
-    warp *w = &m->warps[index];
-    block *b = &m->blocks[w->block];
+    warp *w = &m->warps[s->slot_warp[slot]];
+    block *b = w->home;
     simt_entry *top = &w->stack.entries[w->stack.depth - 1];
-    const uint32_t active = guarded(info, top->mask, predicates_of(m, index)), pc = top->pc;
+    const uint32_t active = guarded(info, top->mask, w->predicates), pc = top->pc;
     const issue_info *next = info + 1;
     top->pc = pc + 1;
     if (top->pc == top->reconvergence) {
@@ -75,21 +73,20 @@ SIMPLE_ISSUE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t s
     if (info->words > 1) w->scoreboard[info->word[1]].pending |= info->bits[1].destinations;
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     see_after_simple(m, s, w, slot, info, next);
-    if (active) lanes_quick_execute(&info->quick, active, s->registers + w->register_base, predicates_of(m, index));
+    if (active) lanes_quick_execute(&info->quick, active, w->registers, w->predicates);
 }
 
 /* The warp's next instruction is known, and fetched, when the branch has committed. */
 SM_INLINE void issue_branch(machine *m, sm *s, uint32_t scheduler, uint32_t slot, const issue_info *info) {
-    const uint32_t index = s->slot_warp[slot];
-    warp *w = &m->warps[index];
+    warp *w = &m->warps[s->slot_warp[slot]];
     const simt_entry *top = simt_top(&w->stack);
     enter_simple(m, s, scheduler, slot, &s->pipes[PIPE_CONTROL], BRANCH_FLAG | top->pc << SLOT_BITS | slot,
-                 guarded(info, top->mask, predicates_of(m, index)));
+                 guarded(info, top->mask, w->predicates));
     s->unit_free[UNIT_CONTROL] = s->now + 1;
     if (s->units_free < s->now + 1) s->units_free = s->now + 1;
     w->sequence++;
     w->in_flight++;
-    m->blocks[w->block].in_flight++;
+    w->home->in_flight++;
     s->fetched &= ~BIT(slot);
     gpump_warp_gate_close(&w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
 }
@@ -109,7 +106,9 @@ static int issue_alone(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
         issue_branch(m, s, scheduler, slot, info);
     else
         issue_simple(m, s, scheduler, slot, info);
-    count_issued(s, m->blocks[m->warps[s->slot_warp[slot]].block].kernel, 1);
+    if (s->pipes[PIPE_ALU].due < s->executed_cycle) s->executed_cycle = s->pipes[PIPE_ALU].due;
+    if (s->pipes[PIPE_CONTROL].due < s->executed_cycle) s->executed_cycle = s->pipes[PIPE_CONTROL].due;
+    count_issued(s, m->warps[s->slot_warp[slot]].home->kernel, 1);
     return is_branch;
 }
 
@@ -127,31 +126,36 @@ SM_INLINE void end_simple(const machine *m, sm *s, warp *w, block *b, const issu
     b->registers_pending -= info->writes;
     counts->ended++;
     counts->threads += active == UINT32_MAX ? LANES : gpump_bits_count64(active);
-    counts->executed->counted[info->counted]++;
+    if (info->counted) counts->executed->counted[info->counted]++;
     if (!b->uncounted++) s->touched[s->touched_count++] = (uint32_t)(b - m->blocks);
 }
 
 /* Arithmetic without a record that is due commits. */
 SM_INLINE void commit_due(machine *m, sm *s, pipe_stage *stage, simple_counts *counts) {
-    while (stage->due <= s->now) {
-        const pipe_entry entry = pipe_first(stage);
+    const uint64_t now = s->now;
+    uint32_t head = stage->head, count = stage->count;
+    if (stage->due > now) return;
+    for (; count && stage->entries[head].cycle <= now; head = (head + 1) & stage->mask, count--) {
+        const pipe_entry entry = stage->entries[head];
         const uint32_t slot = entry.item % WARP_SLOTS_MAX;
         const issue_info *info;
         block *b;
         warp *w;
-        pipe_drop(stage);
         s->records_left++;
         if (entry.item == NONE) continue; /* the instruction was squashed */
         w = &m->warps[s->slot_warp[slot]];
-        b = &m->blocks[w->block];
+        b = w->home;
         info = &w->program[entry.item >> SLOT_BITS];
         w->scoreboard[info->word[0]].pending &= ~info->bits[0].destinations;
         if (info->words > 1) scoreboard_release_destinations(w, info);
         end_simple(m, s, w, b, info, entry.with, counts);
-        if (!(s->clear >> slot & 1) && w->sources_until <= s->now && simple_clear(w, s->slot_info[slot]))
+        if (!(s->clear >> slot & 1) && w->sources_until <= now && simple_clear(w, s->slot_info[slot]))
             s->clear |= BIT(slot);
         if (!b->in_flight) pipeline_block_may_be_done(m, s, b);
     }
+    stage->head = head;
+    stage->count = count;
+    stage->due = count ? stage->entries[head].cycle : NEVER;
 }
 
 static __attribute__((cold)) void nests_too_deep(machine *m, uint32_t warp_index, const issue_info *info) {
@@ -162,11 +166,24 @@ static __attribute__((cold)) void nests_too_deep(machine *m, uint32_t warp_index
     wrong(m, &r, too_deep);
 }
 
+/* The next instruction of the warp, `next`, is looked at after a branch. */
+SM_INLINE void see_after_branch(sm *s, const warp *w, uint32_t slot, const issue_info *next) {
+    s->slot_info[slot] = next;
+    if (next->unit != UNIT_CONTROL) {
+        s->unit_slots[UNIT_CONTROL] &= ~BIT(slot);
+        s->unit_slots[next->unit] |= BIT(slot);
+    }
+    if (w->sources_until <= s->now && simple_clear(w, next))
+        s->clear |= BIT(slot);
+    else
+        s->clear &= ~BIT(slot);
+}
+
 /* A branch without a record commits. */
 SM_INLINE void commit_branch(machine *m, sm *s, uint32_t item, uint32_t active, simple_counts *counts) {
     const uint32_t slot = item % WARP_SLOTS_MAX, index = s->slot_warp[slot];
     warp *w = &m->warps[index];
-    block *b = &m->blocks[w->block];
+    block *b = w->home;
     const issue_info *info, *next;
     s->records_left++;
     if (item == NONE) return; /* the branch was squashed */
@@ -176,7 +193,7 @@ SM_INLINE void commit_branch(machine *m, sm *s, uint32_t item, uint32_t active, 
         nests_too_deep(m, index, info);
     end_simple(m, s, w, b, info, active, counts);
     next = &w->program[simt_top(&w->stack)->pc];
-    if (!pipeline_runs_past_end(m, w, next)) see_next(s, w, slot, next);
+    if (!pipeline_runs_past_end(m, w, next)) see_after_branch(s, w, slot, next);
     if (!gate_calling(w)) pipe_put(&s->pipes[PIPE_FETCH], s->now, index);
     if (!b->in_flight) pipeline_block_may_be_done(m, s, b);
 }

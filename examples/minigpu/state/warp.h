@@ -88,6 +88,9 @@ typedef struct warp {
     uint64_t fault_since;   /* cycle of the first fault */
     uint64_t fault_address; /* address of the first fault; 0: the warp waits for no page */
     uint32_t awaited_count; /* granules that the warp waits for, with a part that serves faults; 0: none */
+    /* Where the plain form finds what an instruction needs (sm/simple.h). A part may move registers in other forms. */
+    struct block *home;
+    uint32_t *registers, *predicates;
     LINE_ALIGNED warp_trace trace;
     LINE_ALIGNED trace_step step; /* of a trace: a copy of the next step, which lies beside the stack's entry of it */
     simt_stack stack;             /* take_warps clears every member above, and of the rest stack.depth alone */
