@@ -13,7 +13,8 @@
 #define KEYS (2 * TRACE_PROGRAM_INSTRUCTIONS)
 #define BEGINNINGS 4096u
 #define BEGINNING_BYTES 84u
-#define TRACE_COMPARED_BYTES 512u /* that a line which is compared may have: beginning, address and pattern */
+#define TRACE_ACCESS_BYTES 428u   /* that the end of a line may have that is compared: address and pattern */
+#define TRACE_COMPARED_BYTES 512u /* that such a line may have, and the lines of a run without an access */
 #define FEW_LANES 8u              /* whose addresses are read as fast as their pattern is found */
 
 /* Sums over the lanes of a mask. */
@@ -65,11 +66,15 @@ typedef struct followed_step {
     uint32_t seeds;   /* how often the seed is in the digest */
 } followed_step;
 
-/* Lines that are compared at once: some without an access, or one access. */
+/* Lines that are compared at once: some without an access, and one with an access behind them. */
 typedef struct line_run {
-    uint32_t count; /* of lines */
-    uint32_t bytes; /* of their text; 0: an access */
-    uint32_t at;    /* where the text begins in followed_warp.text; of an access: index of the line's beginning */
+    uint32_t count;     /* of lines */
+    uint32_t bytes;     /* of the lines without an access */
+    uint32_t beginning; /* of the line with the access: bytes up to those of the access; 0: there is none */
+    uint32_t at;        /* where the text of both begins in followed_warp.text */
+    trace_access access;
+    uint32_t is_generic;          /* its addresses say which memory they lie in */
+    const trace_pattern *pattern; /* of the end of its line, the last time; NULL: none */
 } line_run;
 
 /* The steps of the warps with one index, as most of the last ones have executed them. */
@@ -81,7 +86,7 @@ typedef struct followed_warp {
     uint32_t run_count, bytes;
     followed_step steps[FOLLOWED_STEPS];
     line_run runs[FOLLOWED_RUNS];
-    char text[FOLLOWED_BYTES]; /* of lines without an access */
+    char text[FOLLOWED_BYTES]; /* of the runs' lines, but for the ends of those with an access */
 } followed_warp;
 
 /* What reading instructions needs. */
@@ -717,127 +722,145 @@ static inline line_beginning *like_text(const trace_kernel *k, const trace_ahead
 }
 
 /* Returns whether reading the addresses of a line costs no more than finding their pattern. */
-static inline int is_read_quickly(const line_beginning *l) { return gpump_bits_count64(l->access.mask) <= FEW_LANES; }
+static inline int is_read_quickly(const trace_access *access) { return gpump_bits_count64(access->mask) <= FEW_LANES; }
 
-/* Returns the pattern of the end of a line, which begins at `at`: that of an earlier line with this beginning, or
- * another one; NULL: there is none, or it is not worth finding. */
-static const trace_pattern *pattern_of(const struct trace_instructions *reading, line_beginning *l, char form,
-                                       const char *at) {
-    const trace_pattern **guess = guess_of(l), *pattern = *guess;
+/* Returns the pattern of the end of a line, which begins at `at`: the guess, or another one, which becomes the guess;
+ * NULL: there is none, or it is not worth finding. */
+static inline const trace_pattern *pattern_of(const struct trace_instructions *reading, const trace_access *access,
+                                              const trace_pattern **guess, char form, const char *at) {
+    const trace_pattern *pattern = *guess;
     const char *end;
-    if (pattern && pattern->form == form && pattern->mask == l->access.mask &&
+    if (pattern && pattern->form == form && pattern->mask == access->mask &&
         is_same(at, pattern->text, pattern->length))
         return pattern;
-    if (is_read_quickly(l)) return NULL;
+    if (is_read_quickly(access)) return NULL;
     if (!(end = (const char *)memchr(at, '\n', TRACE_PATTERN_BYTES))) return NULL;
-    pattern = trace_patterns_find(&reading->patterns, form, l->access.mask, at, (size_t)(end + 1 - at));
+    pattern = trace_patterns_find(&reading->patterns, form, access->mask, at, (size_t)(end + 1 - at));
     if (pattern) *guess = pattern;
     return pattern;
 }
 
-/* Adds the step of an access that differs from one before it in its addresses. Returns what follows the line; NULL: the
- * line has to be read with all tests. */
-static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, trace_block *b, line_beginning *l) {
-    const char *const behind = ahead->at + l->length, *at = trace_patterns_base(behind);
+/* Keeps the addresses of an access that differs from one before it in them. behind: what follows the beginning of its
+ * line, TRACE_ACCESS_BYTES at least. Returns what follows the line; NULL: the line has to be read with all tests. */
+static inline const char *keep_access(const trace_kernel *k, trace_block *b, const trace_access *access, int is_generic,
+                                      const trace_pattern **guess, const char *behind, trace_step *step) {
+    const char *at = trace_patterns_base(behind);
     const trace_pattern *pattern;
     uint64_t first;
+    if (!at || !access->mask || !(at = trace_words_quick_address(at, &first))) return NULL;
+    if (is_generic && trace_addresses_space(k, first) != access->space) return NULL;
+    pattern = pattern_of(k->reading, access, guess, behind[1], at);
+    if (pattern) return trace_patterns_keep(k, access, pattern, first, b, step) ? at + pattern->length : NULL;
+    if (!is_read_quickly(access) && k->reading->patterns.count < TRACE_PATTERNS) return NULL;
+    at = trace_addresses_quick(k, access, behind[1] == '1', first, at, b, step);
+    if (at) at = (const char *)memchr(at, '\n', (size_t)(behind + TRACE_ACCESS_BYTES - at));
+    return at ? at + 1 : NULL;
+}
+
+/* Adds the step of an access that differs from one before it in its addresses. Returns likewise. */
+static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, trace_block *b, line_beginning *l) {
+    const char *end;
     trace_step *step;
-    if (!at || !l->access.mask || !(at = trace_words_quick_address(at, &first))) return NULL;
-    if (l->is_generic && trace_addresses_space(k, first) != l->access.space) return NULL;
-    if (may_have_values(k, l)) return NULL;
-    pattern = pattern_of(k->reading, l, behind[1], at);
-    if (!pattern && !is_read_quickly(l) && k->reading->patterns.count < TRACE_PATTERNS) return NULL;
-    if (!(step = add_step(b, l))) return NULL;
-    if (pattern) {
-        at = trace_patterns_keep(k, &l->access, pattern, first, b, step) ? at + pattern->length : NULL;
-    } else {
-        at = trace_addresses_quick(k, &l->access, behind[1] == '1', first, at, b, step);
-        if (at) at = (const char *)memchr(at, '\n', (size_t)(ahead->at + TRACE_COMPARED_BYTES - at));
-        if (at) at++;
-    }
-    if (!at) b->step_count--;
-    return at;
+    if (may_have_values(k, l) || !(step = add_step(b, l))) return NULL;
+    end = keep_access(k, b, &l->access, (int)l->is_generic, guess_of(l), ahead->at + l->length, step);
+    if (!end) b->step_count--;
+    return end;
 }
 
 /* A line of the warp that is recorded has been taken. */
-static void record(struct trace_instructions *reading, const line_beginning *l) {
+static void record(struct trace_instructions *reading, line_beginning *l) {
     followed_warp *followed = &reading->followed[reading->warp];
     line_run *run = followed->run_count ? &followed->runs[followed->run_count - 1] : NULL;
-    if (followed->run_count == FOLLOWED_RUNS || followed->bytes + l->whole > FOLLOWED_BYTES) {
+    const uint32_t bytes = l->whole ? l->whole : l->length;
+    if (followed->run_count == FOLLOWED_RUNS || followed->bytes + bytes > FOLLOWED_BYTES) {
         reading->records = 0;
         return;
     }
-    if (!run || !l->whole || !run->bytes || run->bytes + l->whole > TRACE_COMPARED_BYTES) {
+    if (!run || run->beginning || run->bytes + l->whole > TRACE_COMPARED_BYTES) {
         run = &followed->runs[followed->run_count++];
-        run->count = run->bytes = 0;
-        run->at = l->whole ? followed->bytes : (uint32_t)(l - reading->beginnings);
+        memset(run, 0, sizeof *run);
+        run->at = followed->bytes;
     }
-    memcpy(followed->text + followed->bytes, l->text, l->whole);
-    followed->bytes += l->whole;
-    run->bytes += l->whole;
+    memcpy(followed->text + followed->bytes, l->text, bytes);
+    followed->bytes += bytes;
     run->count++;
+    if (l->whole) {
+        run->bytes += l->whole;
+    } else {
+        run->beginning = l->length;
+        run->access = l->access;
+        run->is_generic = l->is_generic;
+        run->pattern = *guess_of(l);
+    }
 }
 
-/* Adds steps that are followed and access nothing. Returns -1 when memory is out. */
-static int add_followed(const struct trace_instructions *reading, trace_block *b, uint32_t index, uint32_t count) {
-    const followed_step *from = &reading->followed[reading->warp].steps[index];
+/* Adds steps that are followed, without addresses. Returns -1 when memory is out. */
+static inline int add_followed(const struct trace_instructions *reading, trace_block *b, uint32_t index,
+                               uint32_t count) {
+    const followed_step *from = &reading->followed[reading->warp].steps[index], *const end = from + count;
+    const uint32_t seed = reading->seed;
     trace_step *to;
-    uint32_t n;
     if (b->step_count + count > b->step_capacity && reserve_steps(b, b->step_capacity * 2 + 1024 + count)) return -1;
-    to = b->steps + b->step_count;
-    for (n = 0; n < count; n++) {
-        to[n].instruction = from[n].instruction;
-        to[n].mask = from[n].mask;
-        to[n].sources = from[n].sources + reading->seed * from[n].seeds;
-        to[n].addresses = GPUMP_NONE;
+    for (to = b->steps + b->step_count; from < end; from++, to++) {
+        to->instruction = from->instruction;
+        to->mask = from->mask;
+        to->sources = from->sources + seed * from->seeds;
+        to->addresses = GPUMP_NONE;
     }
     b->step_count += count;
     return 0;
 }
 
-/* Takes an access ahead whose beginning is known. Returns 0 when it has to be read. */
-static int take_access(trace_kernel *k, trace_ahead *ahead, trace_block *b, line_beginning *l) {
-    const char *end = !l->whole && is_like(k->reading, ahead, l) ? access_like_text(k, ahead, b, l) : NULL;
-    if (!end) return 0;
+/* Takes a run whose text lies ahead. Returns how many of its lines have been taken: all, or those without an access. */
+static inline uint32_t take_run(const trace_kernel *k, trace_ahead *ahead, trace_block *b, line_run *run) {
+    const char *end = ahead->at + run->bytes;
+    uint32_t taken = run->count;
+    if (run->beginning) {
+        const char *const behind = keep_access(k, b, &run->access, (int)run->is_generic, &run->pattern,
+                                               end + run->beginning, &b->steps[b->step_count - 1]);
+        if (behind) {
+            end = behind;
+        } else {
+            b->step_count--;
+            taken--;
+        }
+    }
+    if (!taken) return 0;
     trace_text_skip(ahead, end);
-    digest_step(k, b, l, NULL);
-    return 1;
+    ahead->number += taken - 1;
+    return taken;
 }
 
 /* Takes runs of lines that are those of the warp that is followed, but for addresses. Returns how many lines. */
 static uint64_t take_runs(trace_kernel *k, trace_block *b, uint64_t most) {
     struct trace_instructions *reading = k->reading;
-    const followed_warp *followed = &reading->followed[reading->warp];
+    followed_warp *followed = &reading->followed[reading->warp];
     trace_ahead *const ahead = trace_text_ahead(k->text);
     const uint32_t first = reading->run_step;
-    while (reading->follows && reading->run < followed->run_count) {
-        const line_run *run = &followed->runs[reading->run];
+    uint32_t taken = 0;
+    while (reading->run < followed->run_count) {
+        line_run *run = &followed->runs[reading->run];
         if (reading->run_step - first + run->count > most ||
-            (ahead->length < TRACE_COMPARED_BYTES && !trace_text_fill(k->text, TRACE_COMPARED_BYTES)))
+            (ahead->length < 2 * TRACE_COMPARED_BYTES && !trace_text_fill(k->text, 2 * TRACE_COMPARED_BYTES)) ||
+            memcmp(ahead->at, followed->text + run->at, run->bytes + run->beginning) ||
+            add_followed(reading, b, reading->run_step, run->count))
             break;
-        if (!run->bytes) {
-            if (!take_access(k, ahead, b, &reading->beginnings[run->at])) break;
-        } else if (memcmp(ahead->at, followed->text + run->at, run->bytes) ||
-                   add_followed(reading, b, reading->run_step, run->count)) {
-            break;
-        } else {
-            trace_text_skip(ahead, ahead->at + run->bytes);
-            ahead->number += run->count - 1;
-        }
+        taken = take_run(k, ahead, b, run);
+        if (taken < run->count) return reading->run_step - first + taken;
         reading->run++;
         reading->run_step += run->count;
     }
     return reading->run_step - first;
 }
 
-/* The same, where the next line is the first one of a run. An access that had to be read is a run of its own. */
+/* The same, where the next line is the first one of a run. The access of a run may have been read by itself. */
 static uint64_t take_next_runs(trace_kernel *k, trace_block *b, uint64_t most) {
     struct trace_instructions *reading = k->reading;
     const followed_warp *followed = &reading->followed[reading->warp];
     const uint32_t index = (uint32_t)b->step_count - reading->first;
     if (!followed->is_whole || !reading->follows) return 0;
-    if (reading->run_step + 1 == index && reading->run < followed->run_count) {
-        reading->run_step += followed->runs[reading->run].count;
+    if (reading->run < followed->run_count && reading->run_step + followed->runs[reading->run].count == index) {
+        reading->run_step = index;
         reading->run++;
     }
     return reading->run_step == index ? take_runs(k, b, most) : 0;

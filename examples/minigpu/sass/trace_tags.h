@@ -65,6 +65,16 @@ static inline uint32_t tags_source_weights(uint32_t count) {
 
 typedef uint32_t tag_vector __attribute__((vector_size(32), aligned(4), may_alias));
 
+/* Returns the sum of the words of a vector. By halves: a word of the upper half takes an instruction more. */
+static inline uint32_t sum_of(tag_vector v) {
+    typedef uint32_t half_vector __attribute__((vector_size(16)));
+    half_vector low, high;
+    memcpy(&low, &v, sizeof low);
+    memcpy(&high, (const char *)&v + sizeof low, sizeof high);
+    low += high;
+    return low[0] + low[1] + low[2] + low[3];
+}
+
 /* Returns what tags_read does, for so many sources. Source k has the weight 1 + k * (TAG_SOURCE - 1), so the sum of the
  * sources is needed, and the sum of source k taken k times. */
 static inline uint32_t tags_read_sources(const instruction *i, const uint32_t *registers, uint32_t mask,
@@ -84,7 +94,7 @@ static inline uint32_t tags_read_sources(const instruction *i, const uint32_t *r
         if (mask != UINT32_MAX) sum &= (tag_vector)((bits[g] & mask) != 0);
         digest += sum;
     }
-    return digest[0] + digest[1] + digest[2] + digest[3] + digest[4] + digest[5] + digest[6] + digest[7];
+    return sum_of(digest);
 }
 
 /* Returns the digest of all sources of an instruction. registers: the warp's. */

@@ -12,9 +12,14 @@
 
 #define INPUT_BYTES 65536u
 #define TEXT_BYTES 65536u
-#define WINDOW_BYTES ((size_t)1 << 20)        /* of a plain file that are mapped at a time: few enough for the caches */
-#define PAGE_BYTES ((size_t)65536)            /* the largest page of an operating system */
 #define XZ_MEMORY_BYTES (UINT64_C(128) << 20) /* that the xz decoder may take: xz -9 needs 65 MB */
+#ifdef MINIGPU_SMALL_WINDOW                   /* the window moves in files as small as those that the fuzzer makes */
+#define WINDOW_BYTES ((size_t)TRACE_LINE_BYTES)
+#define PAGE_BYTES ((size_t)4096)
+#else
+#define WINDOW_BYTES ((size_t)1 << 20) /* of a plain file that are mapped at a time: few enough for the caches */
+#define PAGE_BYTES ((size_t)65536)     /* the largest page of an operating system */
+#endif
 
 typedef enum packing { PACKING_NONE, PACKING_XZ, PACKING_ZSTD } packing;
 

@@ -33,9 +33,10 @@ static inline uint32_t trace_words_digit(char c) {
 /* Reads 8 hexadecimal digits at once. Returns 1, or 0 when one of the characters is none. */
 static inline int trace_words_eight_digits(const char *text, uint32_t *value) {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    uint64_t word = 0, decimal, letter;
-    uint32_t i;
-    for (i = 0; i < 8; i++) word = word << 8 | (uint8_t)text[i];
+    const uint8_t *t = (const uint8_t *)text;
+    uint64_t word = (uint64_t)t[0] << 56 | (uint64_t)t[1] << 48 | (uint64_t)t[2] << 40 | (uint64_t)t[3] << 32 |
+                    (uint64_t)t[4] << 24 | (uint64_t)t[5] << 16 | (uint64_t)t[6] << 8 | t[7]; /* one load */
+    uint64_t decimal, letter;
     decimal = (word ^ ones * '0') + ones * (0x80 - 10);               /* the top bit: it is no digit from 0 to 9 */
     letter = (word | ones * 0x20) ^ ones * 0x60;                      /* 1 to 6: a to f */
     letter = (letter + ones * 0x7f) & ~(letter + ones * 0x79) & tops; /* the top bit: it is one of these */
