@@ -1,7 +1,7 @@
 #!/bin/sh
 # headers.sh MINIGPU_CC: functions of the headers give what the host computes (headers.cu, textures.cu, min_max.cu,
 # overloads.cu, precision.cu, fast.cu), tiles of several warps (tiles.cu), graphs and memory pools (graphs.cu), the
-# device's heap (heap.cu), many steps of random numbers (random.cu), several files share device code (relocatable),
+# device's heap (heap.cu), many steps of random numbers (random.cu), launches with attributes (attributes.cu), several files share device code (relocatable),
 # programs are told what nvcc tells them and find the helpers of CUDA's samples (helpers.cu), wrong use of the run-time
 # interface gives CUDA's error (wrong_use.cu), and wrong settings of MINIGPU end with status 2 and a sentence.
 set -eu
@@ -13,10 +13,12 @@ cd "$work"
 ./headers
 "$compiler" -Wall -Werror -Wno-unused-function "$here/textures.cu" -o textures
 ./textures
-for functions in min_max overloads precision graphs tiles heap random fast; do
+for functions in min_max overloads precision graphs tiles heap random fast attributes; do
     "$compiler" -Wall -Werror "$here/$functions.cu" -o $functions
     ./$functions
 done
+MINIGPU=policy:dual,report ./attributes 2>err
+[ "$(grep -c 'request of _Z6urgent.*policy dual' err)" = 2 ] || { echo "a launch or a node of a graph with a priority preempts nobody"; cat err; exit 1; }
 "$compiler" -Wall -Werror "$here/by_value.cu" -o by_value
 ./by_value || { echo "a struct that a function gets by value is wrong"; exit 1; }
 "$compiler" -Wall -Werror "$here/host_function.cu" -o host_function

@@ -1,12 +1,12 @@
 #!/bin/sh
-# programs.sh MINIGPU_CC SOURCE_DIR PROGRAM MINIGPU: compiles examples/cuda/programs/PROGRAM.cu and runs it as it is and under several settings of
+# programs.sh MINIGPU_CC SOURCE_DIR PROGRAM MINIGPU: compiles examples/cuda/PROGRAM.cu and runs it as it is and under several settings of
 # MINIGPU. Each run must end with status 0 and print what PROGRAM's own check prints when everything is right.
 set -eu
 compiler=$1 source=$2 program=$3 minigpu=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-"$compiler" -Wall -Werror "$source/examples/cuda/programs/$program.cu" -o "$program"
+"$compiler" -Wall -Werror "$source/examples/cuda/$program.cu" -o "$program"
 run() { # SETTING
     MINIGPU=$1 "./$program" >out 2>err || { echo "$program, MINIGPU=$1: status $?"; cat out err; exit 1; }
     grep -q ' right' out || { echo "$program, MINIGPU=$1: says nothing of a right result"; cat out err; exit 1; }

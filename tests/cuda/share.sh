@@ -6,7 +6,7 @@ compiler=$1 source=$2 minigpu=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-for program in stencil textures reduction; do "$compiler" "$source/examples/cuda/programs/$program.cu" -o "$program"; done
+for program in stencil textures reduction; do "$compiler" "$source/examples/cuda/$program.cu" -o "$program"; done
 for program in wrong_use many_launches; do "$compiler" "$source/tests/cuda/$program.cu" -o "$program"; done
 echo 'kill -SEGV $$' >crash.sh
 bad=0

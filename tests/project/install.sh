@@ -51,7 +51,7 @@ grep -q "gpump/data/tanasic_table_5_2.csv: no rows" shown || { cat shown; exit 1
 
 # CUDA programs are compiled and run from there; those of nvcc find the library by either name.
 if [ -x moved/bin/minigpu-cc ]; then
-    (PATH=$work/moved/bin:$PATH && minigpu-cc moved/share/gpump/cuda/programs/two_streams.cu -o two_streams) || fail "minigpu-cc fails"
+    (PATH=$work/moved/bin:$PATH && minigpu-cc moved/share/gpump/cuda/two_streams.cu -o two_streams) || fail "minigpu-cc fails"
     ldd two_streams | grep -q "$work/moved/.*libminigpu_cudart.so" || { ldd two_streams; fail "another run-time library"; }
     ./two_streams >shown 2>&1 && grep -q ' right' shown || { cat shown; fail "two_streams does not run"; }
     for version in 12 13; do

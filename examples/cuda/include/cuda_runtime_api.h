@@ -508,6 +508,46 @@ typedef struct cudaMemAllocNodeParams {
     size_t accessDescCount, bytesize;
     void *dptr;
 } cudaMemAllocNodeParams;
+/* What a launch may ask for beyond its sizes. Only the names with a meaning here have fields in the value. */
+typedef enum cudaLaunchAttributeID {
+    cudaLaunchAttributeIgnore,
+    cudaLaunchAttributeAccessPolicyWindow,
+    cudaLaunchAttributeCooperative,
+    cudaLaunchAttributeSynchronizationPolicy,
+    cudaLaunchAttributeClusterDimension,
+    cudaLaunchAttributeClusterSchedulingPolicyPreference,
+    cudaLaunchAttributeProgrammaticStreamSerialization,
+    cudaLaunchAttributeProgrammaticEvent,
+    cudaLaunchAttributePriority,
+    cudaLaunchAttributeMemSyncDomainMap,
+    cudaLaunchAttributeMemSyncDomain,
+    cudaLaunchAttributePreferredClusterDimension,
+    cudaLaunchAttributeLaunchCompletionEvent,
+    cudaLaunchAttributeDeviceUpdatableKernelNode,
+    cudaLaunchAttributePreferredSharedMemoryCarveout
+} cudaLaunchAttributeID;
+typedef union cudaLaunchAttributeValue {
+    char pad[64];
+    int cooperative;
+    struct {
+        unsigned int x, y, z;
+    } clusterDim; /* blocks of a cluster; only 1 1 1 is there */
+    int programmaticStreamSerializationAllowed;
+    int priority; /* as of a stream: the lower number goes first */
+    unsigned int sharedMemCarveout;
+} cudaLaunchAttributeValue;
+typedef struct cudaLaunchAttribute_st {
+    cudaLaunchAttributeID id;
+    char pad[8 - sizeof(cudaLaunchAttributeID)];
+    cudaLaunchAttributeValue val;
+} cudaLaunchAttribute;
+typedef struct cudaLaunchConfig_st {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute *attrs;
+    unsigned int numAttrs;
+} cudaLaunchConfig_t;
 typedef struct cudaGraphEdgeData { /* all zero: a node begins when the other one has ended */
     unsigned char from_port, to_port, type, reserved[5];
 } cudaGraphEdgeData;
@@ -641,6 +681,7 @@ extern cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
                                     cudaStream_t stream);
 extern cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                                                size_t shared_bytes, cudaStream_t stream);
+extern cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments);
 extern cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user);
 extern cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *function);
 extern cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute, int value);

@@ -70,6 +70,20 @@ MINIGPU_CALL cudaLaunchCooperativeKernel(T *function, dim3 grid, dim3 block, voi
                                          cudaStream_t stream = 0) {
     return ::cudaLaunchCooperativeKernel((const void *)function, grid, block, arguments, shared_bytes, stream);
 }
+#if __cplusplus >= 201103L
+/* The arguments are converted to the types of the kernel's parameters before their addresses are taken. */
+template <class... Parameters>
+MINIGPU_CALL minigpu_launch_converted(const cudaLaunchConfig_t *config, const void *function, Parameters... values) {
+    void *addresses[sizeof...(Parameters) + 1] = {(void *)&values...};
+    return ::cudaLaunchKernelExC(config, function, addresses);
+}
+template <class... Parameters, class... Arguments>
+MINIGPU_CALL cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*function)(Parameters...),
+                                Arguments &&...arguments) {
+    return minigpu_launch_converted<Parameters...>(config, (const void *)function,
+                                                   static_cast<Arguments &&>(arguments)...);
+}
+#endif
 template <class T> MINIGPU_CALL cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *function) {
     return ::cudaFuncGetAttributes(attributes, (const void *)function);
 }

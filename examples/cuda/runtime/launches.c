@@ -59,8 +59,9 @@ static cudaError_t check(const kernel_program *p, dim3 grid, dim3 block, size_t 
     return p->shared_bytes + shared_bytes > most_shared_bytes() ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+/* priority: of this launch; NULL: that of its stream. */
 static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
-                          cudaStream_t handle) {
+                          cudaStream_t handle, const int *priority) {
     struct CUstream_st *stream = streams_find(handle);
     uint8_t parameters[DEVICE_PARAMETER_BYTES_MAX + 8];
     kernel_entry *kernel;
@@ -83,13 +84,13 @@ static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **ar
     l.block[0] = block.x, l.block[1] = block.y, l.block[2] = block.z;
     l.dynamic_shared_bytes = (uint32_t)shared_bytes;
     l.parameters = parameters;
-    return streams_launch(stream, &l, kernel->program->parameter_bytes);
+    return streams_launch(stream, &l, kernel->program->parameter_bytes, priority);
 }
 
 API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
                                  cudaStream_t stream) {
     ENTER();
-    return runtime_leave(launch(function, grid, block, arguments, shared_bytes, stream));
+    return runtime_leave(launch(function, grid, block, arguments, shared_bytes, stream, NULL));
 }
 
 /* ---- occupancy ---- */
@@ -127,15 +128,64 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared_bytes);
 }
 
+/* ---- launches whose blocks are on the SMs together, and launches with attributes ---- */
+
+static cudaError_t launch_together(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+                                   cudaStream_t stream, const int *priority) {
+    int blocks = 0;
+    const cudaError_t error = occupancy(function, (int)(block.x * block.y * block.z), shared_bytes, &blocks);
+    if (error) return error;
+    if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)blocks * device_config(cudart.device)->gpu.sms)
+        return cudaErrorCooperativeLaunchTooLarge;
+    return launch(function, grid, block, arguments, shared_bytes, stream, priority);
+}
+
 API cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                                             size_t shared_bytes, cudaStream_t stream) {
-    int blocks = 0;
+    ENTER();
+    return runtime_leave(launch_together(function, grid, block, arguments, shared_bytes, stream, NULL));
+}
+
+/* Takes what a launch asks for. Hints about caches, fences and overlap change no result and are ignored. */
+static cudaError_t take_attributes(const cudaLaunchConfig_t *config, int *cooperative, const int **priority) {
+    unsigned int i;
+    if (config->numAttrs && !config->attrs) return cudaErrorInvalidValue;
+    for (i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute *a = &config->attrs[i];
+        switch (a->id) {
+        case cudaLaunchAttributeCooperative: *cooperative = a->val.cooperative; break;
+        case cudaLaunchAttributePriority: *priority = &a->val.priority; break;
+        case cudaLaunchAttributeClusterDimension:
+        case cudaLaunchAttributePreferredClusterDimension:
+            if (a->val.clusterDim.x == 1 && a->val.clusterDim.y == 1 && a->val.clusterDim.z == 1) break;
+            runtime_say("a launch asks for clusters of %u x %u x %u blocks, and clusters are not there",
+                        a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z);
+            return cudaErrorNotSupported;
+        case cudaLaunchAttributeIgnore:
+        case cudaLaunchAttributeAccessPolicyWindow:
+        case cudaLaunchAttributeSynchronizationPolicy:
+        case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+        case cudaLaunchAttributeProgrammaticStreamSerialization:
+        case cudaLaunchAttributeMemSyncDomainMap:
+        case cudaLaunchAttributeMemSyncDomain:
+        case cudaLaunchAttributePreferredSharedMemoryCarveout: break;
+        default:
+            runtime_say("a launch has attribute %d, which is not there; docs/cuda.md lists what is", (int)a->id);
+            return cudaErrorNotSupported;
+        }
+    }
+    return cudaSuccess;
+}
+
+API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
+    const int *priority = NULL;
+    int cooperative = 0;
     cudaError_t error;
     ENTER();
-    error = occupancy(function, (int)(block.x * block.y * block.z), shared_bytes, &blocks);
-    if (!error && (uint64_t)grid.x * grid.y * grid.z > (uint64_t)blocks * device_config(cudart.device)->gpu.sms)
-        error = cudaErrorCooperativeLaunchTooLarge;
-    if (!error) error = launch(function, grid, block, arguments, shared_bytes, stream);
+    if (!config) return runtime_leave(cudaErrorInvalidValue);
+    if (!(error = take_attributes(config, &cooperative, &priority)))
+        error = (cooperative ? launch_together : launch)(function, config->gridDim, config->blockDim, arguments,
+                                                         config->dynamicSmemBytes, config->stream, priority);
     return runtime_leave(error);
 }
 

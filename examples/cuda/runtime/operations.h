@@ -23,6 +23,7 @@ typedef struct operation {
     uint8_t *bytes; /* of the operation: parameters of a kernel, or bytes read from pageable memory */
     uint32_t byte_count;
     device_launch launch;
+    int has_priority, priority; /* of a launch that brings its own; else its stream's counts */
     cudaHostFn_t function;
     cudaStreamCallback_t callback;
     void *user;

@@ -84,6 +84,14 @@ CALL(__cudaLaunchKernel_ptsz,
 CALL(cudaLaunchCooperativeKernel_ptsz,
      (const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes, cudaStream_t s),
      cudaLaunchCooperativeKernel(function, grid, block, arguments, shared_bytes, OWN(s)))
+API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function, void **arguments);
+API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
+    cudaLaunchConfig_t own;
+    if (!config) return cudaLaunchKernelExC(NULL, function, arguments);
+    own = *config;
+    own.stream = OWN(own.stream);
+    return cudaLaunchKernelExC(&own, function, arguments);
+}
 CALL(cudaLaunchHostFunc_ptsz, (cudaStream_t s, cudaHostFn_t function, void *user),
      cudaLaunchHostFunc(OWN(s), function, user))
 CALL(cudaGraphLaunch_ptsz, (cudaGraphExec_t executable, cudaStream_t s), cudaGraphLaunch(executable, OWN(s)))

@@ -109,8 +109,9 @@ struct CUstream_st *streams_find(cudaStream_t handle);
 /* Puts a copy or a memset into a stream. A copy from pageable memory is read before the call returns, and a copy to
  * pageable memory is done when the call returns, as in CUDA. */
 cudaError_t streams_move(struct CUstream_st *stream, const memory_rows *rows);
-/* Puts a kernel into a stream. */
-cudaError_t streams_launch(struct CUstream_st *stream, const device_launch *launch, uint32_t parameter_bytes);
+/* Puts a kernel into a stream. priority: of this launch; NULL: the stream's. */
+cudaError_t streams_launch(struct CUstream_st *stream, const device_launch *launch, uint32_t parameter_bytes,
+                           const int *priority);
 /* Runs until all streams are empty. */
 cudaError_t streams_run(void);
 /* 1: all operations of the stream are done. */

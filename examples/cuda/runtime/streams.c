@@ -136,7 +136,11 @@ cudaError_t streams_put(struct CUstream_st *s, operation *o) {
     return cudaSuccess;
 }
 
-cudaError_t streams_launch(struct CUstream_st *s, const device_launch *launch, uint32_t parameter_bytes) {
+/* Priorities are -5 to 0, and the lowest number goes first. */
+static int valid_priority(int priority) { return priority < -5 ? -5 : priority > 0 ? 0 : priority; }
+
+cudaError_t streams_launch(struct CUstream_st *s, const device_launch *launch, uint32_t parameter_bytes,
+                           const int *priority) {
     operation *o = operation_new(OPERATION_KERNEL);
     if (!o || !(o->bytes = (uint8_t *)malloc(parameter_bytes + 8u))) {
         operation_free(o);
@@ -145,6 +149,10 @@ cudaError_t streams_launch(struct CUstream_st *s, const device_launch *launch, u
     if (parameter_bytes) memcpy(o->bytes, launch->parameters, parameter_bytes);
     o->byte_count = parameter_bytes;
     o->launch = *launch;
+    if (priority) {
+        o->has_priority = 1;
+        o->priority = valid_priority(*priority);
+    }
     return streams_put(s, o);
 }
 
@@ -271,7 +279,7 @@ static cudaError_t start_ready(char error[LAUNCH_ERROR_BYTES]) {
             int failed;
             o->launch.parameters = o->bytes;
             o->launch.stream = s->number;
-            o->launch.priority = (uint32_t)-s->priority;
+            o->launch.priority = (uint32_t) - (o->has_priority ? o->priority : s->priority);
             o->launch.ready_cycle = begins(s, o);
             o->launch.end_cycle = &s->cycle;
             failed = device_start(cudart.device, &o->launch, error);
@@ -334,7 +342,7 @@ API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int 
     if (!stream || !(s = (struct CUstream_st *)calloc(1, sizeof *s))) return runtime_leave(cudaErrorInvalidValue);
     s->number = stream_count++;
     s->flags = flags;
-    s->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority;
+    s->priority = valid_priority(priority);
     s->next = legacy.next;
     legacy.next = s;
     *stream = s;

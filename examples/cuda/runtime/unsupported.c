@@ -135,8 +135,6 @@
     X(cudaIpcOpenMemHandle) \
     X(cudaKernelSetAttributeForDevice) \
     X(cudaLaunchCooperativeKernelMultiDevice) \
-    X(cudaLaunchKernelExC) \
-    X(cudaLaunchKernelExC_ptsz) \
     X(cudaLibraryEnumerateKernels) \
     X(cudaLibraryGetGlobal) \
     X(cudaLibraryGetKernel) \
