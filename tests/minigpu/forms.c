@@ -216,7 +216,8 @@ static void test_nobody_sees_an_sm_ahead(void **state) {
                                         "histogram/small", "bfs_1/small",       "lavamd/small", "tpacf/small"};
     static const char *const configs[] = {
         NULL, "memory_model=1,network_cycles=60", "network_cycles=300,l1_misses=2,l1_merges=1,miss_queue_entries=2",
-        "alu_cycles=1,fetch_cycles=1,operand_read_cycles=1,shared_cycles=1,l1_cycles=1"};
+        "alu_cycles=1,fetch_cycles=1,operand_read_cycles=1,shared_cycles=1,l1_cycles=1",
+        "network_input_flits=5,network_output_flits=5,l2_queue_entries=1,network_cycles=1,l2_cycles=1"};
     enum { MOST = 40 };
     uint32_t f, c, i;
     (void)state;

@@ -26,7 +26,8 @@ static int is_settled(const machine *m) {
 }
 
 uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until) {
-    uint64_t end = m->now + minigpu_config_window_cycles(&m->config);
+    const uint32_t least = memory_least_cycles(m->memory_system);
+    uint64_t end = m->now + (least ? least : minigpu_config_window_cycles(&m->config));
     const part *const *p;
     if (!is_settled(m)) return 0;
     if (arrival < end) end = arrival;
@@ -40,16 +41,18 @@ uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until) {
 }
 
 void ahead_go(machine *m, sm *s, sm_cycle_form *cycle, uint64_t end) {
-    const uint64_t reply = memory_sm_cycle(m->memory_system, s->index);
-    if (reply < end) end = reply;
-    if (s->wake >= end || !s->resident || !ahead_is_alone(s)) return;
+    uint64_t next = ahead_next(m, s);
+    if (next >= end || !s->resident || !ahead_is_alone(m, s, next)) return;
     s->ends_wait = 1;
+    s->sends_ahead = memory_least_cycles(m->memory_system) != 0;
     s->ahead_end = end;
     machine_fail_into(&s->failure);
-    do cycle(m, s, s->wake);
-    while (s->wake < end && !s->ended_count && !s->failure.failed && ahead_is_alone(s));
+    do {
+        cycle(m, s, next);
+        next = ahead_next(m, s);
+    } while (next < end && !s->ended_count && !s->failure.failed && ahead_is_alone(m, s, next));
     machine_fail_into(NULL);
-    s->ends_wait = 0;
+    s->ends_wait = s->sends_ahead = 0;
     s->ahead_end = 0;
     m->settling += (s->ended_count | s->failure.failed) != 0;
 }

@@ -5,9 +5,11 @@
  * arrived. An SM therefore continues after its turn, until its next cycle would do one of the following. It
  * then waits until the other SMs have reached that cycle.
  *
- *   - The SM accesses global memory, or sends a request.
+ *   - A global access takes effect. What follows of it, in L1, concerns the SM alone.
+ *   - The SM sends a request. Memory model 0 takes requests with the cycle in which they enter, and the SM
+ *     waits only where its input may be full.
  *   - The SM takes a reply of the memory that is not known yet. No reply can arrive within half the
- *     network's shortest latency.
+ *     network's shortest latency (model 0: within the least cycles from a request to its reply).
  *   - The machine acts in a cycle of its own: a kernel arrives, a preemption, the end of the run.
  *
  * A block may end, or an instruction fail, in a cycle ahead. That cycle is then the SM's last one ahead, and
@@ -24,13 +26,20 @@ int ahead_is_possible(const machine *m);
 /* Returns the first cycle that no SM may reach ahead; 0: no SM may run ahead now. arrival: the arrival cycle
  * of the next kernel. */
 uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until);
-/* Returns whether the SM's next cycle concerns this SM alone. An access that waits for room waits until a reply arrives
- * or a miss leaves. */
-static inline int ahead_is_alone(const sm *s) {
-    return !s->queued_misses &&
-           !(s->check_count && s->records[s->check_queue[s->check_head]].info->is_global &&
-             (s->check_due == NEVER || s->check_due <= s->wake)) &&
-           !(s->access_count && !s->access_waits && s->records[s->access_queue[s->access_head]].info->is_global);
+/* Returns the SM's next cycle. A reply that is known counts. */
+static inline uint64_t ahead_next(const machine *m, const sm *s) {
+    const uint64_t reply = memory_sm_cycles(m->memory_system)[s->index];
+    return s->wake < reply ? s->wake : reply;
+}
+/* Returns whether the SM's next cycle, `next`, concerns this SM alone. */
+static inline int ahead_is_alone(const machine *m, const sm *s, uint64_t next) {
+    if (s->check_count && s->records[s->check_queue[s->check_head]].info->is_global &&
+        (s->check_due == NEVER || s->check_due <= next))
+        return 0;
+    if (!memory_least_cycles(m->memory_system)) /* an access that waits, waits until a reply arrives or a miss leaves */
+        return !s->queued_misses && next < memory_sm_cycles(m->memory_system)[s->index] &&
+               !(s->access_count && !s->access_waits && s->records[s->access_queue[s->access_head]].info->is_global);
+    return !(s->queued_misses | s->access_count) || memory_has_room(m->memory_system, s->index);
 }
 /* Runs an SM ahead, after the SM has had cycle m->now. */
 void ahead_go(machine *m, sm *s, sm_cycle_form *cycle, uint64_t end);

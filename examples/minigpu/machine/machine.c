@@ -1290,7 +1290,7 @@ static void run_cycle(machine *m, sm_cycle_form *cycle, int may_go_ahead, uint64
         if (s->wake > now && replies[i] > now) continue;
         cycle(m, s, m->now);
         /* Where a block is to be placed, one may have ended in this cycle. */
-        if (may_go_ahead && s->wake < replies[i] && !m->dispatch_needed && !m->failed && ahead_is_alone(s)) {
+        if (may_go_ahead && !m->dispatch_needed && !m->failed && ahead_is_alone(m, s, ahead_next(m, s))) {
             if (ahead == NEVER) ahead = ahead_end(m, arrival, until);
             if (ahead) ahead_go(m, s, cycle, ahead);
         }

@@ -2,6 +2,7 @@
 
 #include "sm/pipeline.h"
 #include "sm/memory_path.h"
+#include "sm/warp_scheduler.h"
 #include "preemption/block_life.h"
 #include "preemption/context_pipeline.h"
 
@@ -76,6 +77,7 @@ SM_INLINE void one_cycle(machine *m, sm *s, uint64_t now) {
     uint64_t wake, next;
     uint32_t checked;
     arrival sent;
+begins:
     s->now = now;
     PATH_TELL(m, cycle_begins, (m, s));
     if (s->stall_cycle <= s->now) block_life_end_stalls(m, s);
@@ -102,6 +104,11 @@ SM_INLINE void one_cycle(machine *m, sm *s, uint64_t now) {
     }
     if (next < wake) wake = next;
     if (IS_PLAIN) memory_path_foresee(m, s);
+    if (IS_PLAIN && s->sends_ahead && s->access_count && !s->ended_count && !s->failure.failed) {
+        now = memory_path_run(m, s, wake < s->ahead_end ? wake : s->ahead_end);
+        if (now != NEVER) goto begins;
+        if (s->pipes[PIPE_L1].due < wake) wake = s->pipes[PIPE_L1].due;
+    }
     next = memory_path_next(m, s);
     if (next < wake) wake = next;
     if (s->stall_cycle < wake) wake = s->stall_cycle;
@@ -114,10 +121,21 @@ SM_INLINE void one_cycle(machine *m, sm *s, uint64_t now) {
     s->wake = wake <= s->now ? s->now + 1 : wake;
 }
 
+#if HAS_SIMPLE
+/* Returns whether simple instructions or control instructions may have work in the SM's next cycle. */
+static int simple_may_be_next(const machine *m, const sm *s) {
+    const uint64_t full = memory_path_has_room(m, s) ? 0 : s->unit_slots[UNIT_MEMORY];
+    return s->executed_cycle <= s->wake || pipe_next(&s->pipes[PIPE_SOURCES]) <= s->wake ||
+           pipe_next(&s->pipes[PIPE_FETCH]) <= s->wake || (warp_scheduler_ready(s) & ~full);
+}
+#endif
+
 void sm_cycle(machine *m, sm *s, uint64_t now) {
     one_cycle(m, s, now);
 #if HAS_SIMPLE
-    if (s->wake < s->ahead_end && m->sources_timed && !s->queued_misses && !s->calling)
-        pipeline_run_simple(m, s, s->ahead_end);
+    if (s->wake < s->ahead_end && m->sources_timed && !s->queued_misses && !s->calling && simple_may_be_next(m, s)) {
+        const uint64_t reply = memory_sm_cycle(m->memory_system, s->index);
+        pipeline_run_simple(m, s, reply < s->ahead_end ? reply : s->ahead_end);
+    }
 #endif
 }

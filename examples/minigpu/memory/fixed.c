@@ -8,22 +8,28 @@
 #define NEVER UINT64_MAX
 
 typedef struct reply_entry {
-    uint64_t cycle, order;
+    uint64_t cycle;
     memory_reply reply;
 } reply_entry;
 
+/* A request in the network's input. */
+typedef struct input_entry {
+    uint64_t enters; /* the cycle in which it enters; 0: it is there already */
+    memory_packet request;
+} input_entry;
+
 /* An SM's port to the network. */
 typedef struct port {
-    memory_packet *queue; /* the network's input: a ring of config.network_input_flits packets of at least one flit */
-    reply_entry *sent;    /* with ports: replies that the SM must not see yet */
+    input_entry *queue; /* the network's input: a ring of config.network_input_flits packets of at least one flit */
+    reply_entry *sent;  /* with ports: replies that the SM must not see yet */
     uint32_t sent_count, unused;
     uint64_t up_free, down_free;
-    uint64_t enters; /* the cycle in which the last packet of fixed_enter_next enters */
-    uint64_t reply_order;
+    uint64_t reply_order;        /* replies so far */
     uint32_t head, count, flits; /* of the queue: index, packets, flits */
     /* owned by the SM when there are ports */
-    PAIR_ALIGNED reply_entry *replies; /* heap */
-    uint32_t reply_count;
+    PAIR_ALIGNED reply_entry *replies; /* a ring: each reply is later than the one before, because the port to the SM
+                                          has one at a time */
+    uint32_t reply_head, reply_count;
     uint32_t refused;         /* 1: a request found no room in the queue */
     uint32_t refused_context; /* 1: a context's request found the port in use */
 } port;
@@ -72,7 +78,7 @@ fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {
     if (c->llc_bytes && cache_make(&f->llc, a, c->llc_bytes, c->l2_ways)) return NULL;
     for (i = 0; i < sms; i++) {
         port *p = &f->ports[i];
-        p->queue = (memory_packet *)arena_take_array(a, c->network_input_flits, sizeof *p->queue);
+        p->queue = (input_entry *)arena_take_array(a, c->network_input_flits, sizeof *p->queue);
         p->replies = (reply_entry *)arena_take_array(a, FIXED_REQUESTS_PER_SM, sizeof *p->replies);
         if (!p->queue || !p->replies) return NULL;
     }
@@ -95,41 +101,25 @@ fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {
     return f;
 }
 
-/* ---- replies, ordered by cycle, then by the order in which their requests left ---- */
+/* ---- replies, in the order in which their requests left ---- */
 
-static int earlier(const reply_entry *a, const reply_entry *b) {
-    return a->cycle != b->cycle ? a->cycle < b->cycle : a->order < b->order;
+static reply_entry *reply_at(const port *p, uint32_t n) {
+    return &p->replies[(p->reply_head + n) % FIXED_REQUESTS_PER_SM];
 }
 
-static void put_reply(port *p, reply_entry entry) {
-    uint32_t at = p->reply_count++;
-    while (at > 0 && earlier(&entry, &p->replies[(at - 1) / 2])) {
-        p->replies[at] = p->replies[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    p->replies[at] = entry;
-}
+static void put_reply(port *p, reply_entry entry) { *reply_at(p, p->reply_count++) = entry; }
 
 int fixed_take(fixed_memory *f, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle) {
     port *p = &f->ports[sm];
-    uint32_t at = 0;
-    reply_entry last;
-    if (!p->reply_count || p->replies[0].cycle > now) {
-        *sm_cycle = p->reply_count ? p->replies[0].cycle : NEVER;
+    const reply_entry *first = reply_at(p, 0);
+    if (!p->reply_count || first->cycle > now) {
+        *sm_cycle = p->reply_count ? first->cycle : NEVER;
         p->refused = p->refused_context = 0; /* refused requests ask again */
         return 0;
     }
-    *reply = p->replies[0].reply;
-    last = p->replies[--p->reply_count];
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= p->reply_count) break;
-        if (child + 1 < p->reply_count && earlier(&p->replies[child + 1], &p->replies[child])) child++;
-        if (!earlier(&p->replies[child], &last)) break;
-        p->replies[at] = p->replies[child];
-        at = child;
-    }
-    p->replies[at] = last;
+    *reply = first->reply;
+    p->reply_head = (p->reply_head + 1) % FIXED_REQUESTS_PER_SM;
+    p->reply_count--;
     return 1;
 }
 
@@ -217,7 +207,7 @@ static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, 
 
 /* Sends the first request of a port. Returns its flits. */
 static uint32_t depart(fixed_memory *f, port *p, uint64_t now, memory_statistics *statistics) {
-    const memory_packet request = p->queue[p->head];
+    const memory_packet request = p->queue[p->head].request;
     const uint64_t line = request.address / SEGMENT_BYTES;
     const int writes = request_carries_data(request.kind), returns = request_returns_data(request.kind);
     const uint32_t up_cycles = f->packet_cycles[writes], down_cycles = f->packet_cycles[returns];
@@ -237,7 +227,7 @@ static uint32_t depart(fixed_memory *f, port *p, uint64_t now, memory_statistics
     statistics->network_bytes +=
         (uint64_t)(f->packet_flits[writes] + f->packet_flits[returns]) * f->config->network_flit_bytes;
     reply.cycle = t + down_cycles + f->config->network_cycles;
-    reply.order = p->reply_order++;
+    p->reply_order++;
     reply.reply.token = request.token;
     reply.reply.hit = hit;
     if (f->sm_ports)
@@ -263,7 +253,7 @@ void fixed_publish(fixed_memory *f, uint32_t sm, uint64_t *sm_cycle) {
     uint32_t i;
     for (i = 0; i < p->sent_count; i++) put_reply(p, p->sent[i]);
     p->sent_count = 0;
-    if (p->reply_count && p->replies[0].cycle < *sm_cycle) *sm_cycle = p->replies[0].cycle;
+    if (p->reply_count && reply_at(p, 0)->cycle < *sm_cycle) *sm_cycle = reply_at(p, 0)->cycle;
 }
 
 uint32_t fixed_flits(const fixed_memory *f, const memory_packet *request) {
@@ -287,21 +277,31 @@ int fixed_may_enter(fixed_memory *f, uint64_t now, uint32_t sm, const memory_pac
     return 0;
 }
 
-void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request) {
-    port *p = &f->ports[sm];
-    cache_fetch_ahead(&f->l2, request->address / SEGMENT_BYTES);
+static void enter_at(fixed_memory *f, port *p, uint32_t sm, uint64_t cycle, const memory_packet *request) {
     uint32_t at = p->head + p->count++;
-    p->queue[at < f->config->network_input_flits ? at : at - f->config->network_input_flits] = *request;
+    cache_fetch_ahead(&f->l2, request->address / SEGMENT_BYTES);
+    if (at >= f->config->network_input_flits) at -= f->config->network_input_flits;
+    p->queue[at].enters = cycle;
+    p->queue[at].request = *request;
     p->flits += f->packet_flits[request_carries_data(request->kind)];
     f->waiting[sm / 64] |= UINT64_C(1) << sm % 64;
 }
 
-int fixed_enter_next(fixed_memory *f, uint64_t now, uint32_t sm, const memory_packet *request) {
+void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request) {
+    enter_at(f, &f->ports[sm], sm, 0, request);
+}
+
+int fixed_enter_at(fixed_memory *f, uint64_t cycle, uint32_t sm, const memory_packet *request) {
     port *p = &f->ports[sm];
     if (!has_room(f, p, request->kind)) return 0;
-    p->enters = now + 1;
-    fixed_enter(f, sm, request);
+    enter_at(f, p, sm, cycle, request);
     return 1;
+}
+
+int fixed_has_room(const fixed_memory *f, uint32_t sm) { return has_room(f, &f->ports[sm], REQUEST_STORE); }
+
+uint32_t fixed_least_cycles(const fixed_memory *f) {
+    return 2 * (f->packet_cycles[0] + f->config->network_cycles) + f->config->l2_cycles;
 }
 
 void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
@@ -316,12 +316,13 @@ void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines
 static uint64_t advance_port(fixed_memory *f, uint32_t sm, uint64_t now, uint64_t *sm_cycle,
                              memory_statistics *statistics) {
     port *p = &f->ports[sm];
-    if (p->up_free <= now && (p->enters <= now || p->count > 1)) {
+    uint64_t enters;
+    if (p->up_free <= now && p->queue[p->head].enters <= now) {
         const uint32_t flits = depart(f, p, now, statistics);
         if (f->sm_ports) {
             port_credit_at(&f->sm_ports[sm], now + f->config->network_cycles, flits);
         } else {
-            if (p->replies[0].cycle < *sm_cycle) *sm_cycle = p->replies[0].cycle;
+            if (reply_at(p, 0)->cycle < *sm_cycle) *sm_cycle = reply_at(p, 0)->cycle;
             if (p->refused) *sm_cycle = now + 1;
             if (p->refused_context && !p->count && p->up_free < *sm_cycle) *sm_cycle = p->up_free;
         }
@@ -330,7 +331,9 @@ static uint64_t advance_port(fixed_memory *f, uint32_t sm, uint64_t now, uint64_
             return NEVER;
         }
     }
-    return p->up_free > now ? p->up_free : now + 1; /* p->enters is at most now + 1 */
+    enters = p->queue[p->head].enters;
+    if (enters < p->up_free) enters = p->up_free;
+    return enters > now ? enters : now + 1;
 }
 
 uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics) {
@@ -353,7 +356,7 @@ uint64_t fixed_last_reply(const fixed_memory *f, uint32_t sm) {
     uint64_t last = 0;
     uint32_t i;
     for (i = 0; i < p->reply_count; i++)
-        if (p->replies[i].cycle > last) last = p->replies[i].cycle;
+        if (reply_at(p, i)->cycle > last) last = reply_at(p, i)->cycle;
     return last;
 }
 
@@ -365,7 +368,7 @@ uint64_t fixed_hash(const fixed_memory *f, uint64_t hash) {
         const port *p = &f->ports[i];
         hash = gpump_hash_u64(hash, p->reply_order);
         hash = gpump_hash_u64(hash, p->up_free);
-        for (n = 0; n < p->reply_count; n++) hash = gpump_hash_u64(hash, p->replies[n].cycle);
+        for (n = 0; n < p->reply_count; n++) hash = gpump_hash_u64(hash, reply_at(p, n)->cycle);
     }
     return hash;
 }
@@ -392,8 +395,10 @@ static void model_enter(void *memory, uint32_t sm, const memory_packet *request)
     fixed_enter((fixed_memory *)memory, sm, request);
 }
 static int model_enter_next(void *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
-    return fixed_enter_next((fixed_memory *)memory, now, sm, request);
+    return fixed_enter_at((fixed_memory *)memory, now + 1, sm, request);
 }
+static int model_has_room(const void *memory, uint32_t sm) { return fixed_has_room((const fixed_memory *)memory, sm); }
+static uint32_t model_least_cycles(const void *memory) { return fixed_least_cycles((const fixed_memory *)memory); }
 static void model_write_back(void *memory, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
     fixed_write_back((fixed_memory *)memory, now, sm, lines, statistics);
 }
@@ -425,6 +430,8 @@ const memory_model fixed_model = {
     .may_enter = model_may_enter,
     .enter = model_enter,
     .enter_next = model_enter_next,
+    .has_room = model_has_room,
+    .least_cycles = model_least_cycles,
     .write_back = model_write_back,
     .advance = model_advance,
     .take = model_take,

@@ -28,7 +28,12 @@ void fixed_publish(fixed_memory *f, uint32_t sm, uint64_t *sm_cycle);
 uint32_t fixed_flits(const fixed_memory *f, const memory_packet *request);
 int fixed_may_enter(fixed_memory *f, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle);
 void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request);
-int fixed_enter_next(fixed_memory *f, uint64_t now, uint32_t sm, const memory_packet *request);
+/* Enters a request in `cycle`, which the memory need not have reached. Returns 0 when it has no room now. */
+int fixed_enter_at(fixed_memory *f, uint64_t cycle, uint32_t sm, const memory_packet *request);
+/* Returns whether the SM's port has room for any request. */
+int fixed_has_room(const fixed_memory *f, uint32_t sm);
+/* Returns the least cycles from a request's departure to its reply. */
+uint32_t fixed_least_cycles(const fixed_memory *f);
 void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics);
 /* Returns the next cycle in which a request can leave. */
 uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics);

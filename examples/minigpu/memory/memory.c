@@ -67,6 +67,7 @@ memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms,
     memory->model = models[config->memory_model];
     if (!(memory->behind = memory->model->make(a, config, sms, memory->meter))) return NULL;
     memory->refused = memory->model->refused ? memory->model->refused(memory->behind) : NULL;
+    memory->least_cycles = memory->model->least_cycles ? memory->model->least_cycles(memory->behind) : 0;
     return memory;
 }
 
@@ -102,6 +103,7 @@ int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *con
     }
     memory->pending = UINT64_MAX;
     memory->refused = NULL;
+    memory->least_cycles = 0;
     return memory->model->set_ports(memory->behind, memory->ports, a);
 }
 
@@ -203,6 +205,10 @@ int memory_may_enter(memory_system *memory, uint64_t now, uint32_t sm, const mem
 }
 
 void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
+    if (memory->least_cycles) { /* now may be a later cycle than the memory's */
+        (void)memory_enter_next(memory, now - 1, sm, request);
+        return;
+    }
     if (!memory->ports) {
         enter(memory, now, sm, request);
         return;
@@ -218,6 +224,8 @@ int memory_enter_next(memory_system *memory, uint64_t now, uint32_t sm, const me
     if (memory->next_cycle > now + 1) memory->next_cycle = now + 1;
     return 1;
 }
+
+int memory_has_room(const memory_system *memory, uint32_t sm) { return memory->model->has_room(memory->behind, sm); }
 
 void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines) {
     if (!memory->ports)

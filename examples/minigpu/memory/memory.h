@@ -34,6 +34,8 @@ typedef struct memory_system {
     uint32_t input_flits, context_flits; /* flits that an SM's port holds: of requests, and of requests of contexts */
     uint32_t side;                       /* index of the ports' entries of this window */
     uint32_t sms;
+    uint32_t least_cycles; /* memory_least_cycles */
+    uint32_t unused;
     /* changes while SMs run */
     PAIR_ALIGNED memory_statistics statistics;
     uint64_t next_cycle; /* when memory_advance has work; UINT64_MAX: only after another event */
@@ -77,6 +79,11 @@ void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory
 /* Enters a request in cycle `now` + 1, in which the SM enters no other, so that the SM does not have to wake for it.
  * Returns 0 when the model cannot or has no room now: the SM then enters the request in that cycle. */
 int memory_enter_next(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request);
+/* Returns the fewest cycles from the departure of a request to its reply, where an SM may enter requests in cycles that
+ * the memory has not reached (machine/ahead.h); 0: it may not. */
+static inline uint32_t memory_least_cycles(const memory_system *memory) { return memory->least_cycles; }
+/* Where it may: returns whether the SM's next request surely has room, in whatever cycle it enters. */
+int memory_has_room(const memory_system *memory, uint32_t sm);
 /* Writes `lines` lines of the SM's L1 back past all queues. Only their time on the SM's port counts. */
 void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines);
 /* Simulates everything up to and including cycle `now`. */

@@ -25,6 +25,12 @@ typedef struct memory_model {
     /* Enters a request in cycle `now` + 1 (memory_enter_next). Returns 0 when it has no room now. NULL: the model takes
      * requests in their own cycle only. */
     int (*enter_next)(void *memory, uint64_t now, uint32_t sm, const memory_packet *request);
+    /* For SMs that run ahead of the memory (memory_least_cycles). NULL: no SM sends a request ahead. has_room returns
+     * whether the SM's input has room for any request, whatever leaves it until then. enter_next then takes requests of
+     * later cycles, too, in the order of their cycles. least_cycles returns the fewest cycles from the departure of a
+     * request to its reply. */
+    int (*has_room)(const void *memory, uint32_t sm);
+    uint32_t (*least_cycles)(const void *memory);
     void (*write_back)(void *memory, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics);
     /* Returns the next cycle in which something happens. */
     uint64_t (*advance)(void *memory, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics);

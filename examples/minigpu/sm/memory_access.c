@@ -372,9 +372,14 @@ static int coalesce_straight(const kernel *k, in_flight *r, uint32_t bytes) {
     return 1;
 }
 
-/* Adds a segment that neighbours share. Without time a segment may stand twice: it is only looked up. */
-static inline void add_shared_segment(const machine *m, in_flight *r, uint64_t segment, uint32_t words) {
-    if (!m->functional) {
+/* Adds a segment that neighbours share. Without time a segment may stand twice: it is only looked up. *seen: a bit for
+ * each segment so far, by a hash. A segment without one is new, and most are, where lanes access different ones. */
+static inline void add_shared_segment(const machine *m, in_flight *r, uint64_t segment, uint32_t words,
+                                      uint64_t *seen) {
+    const uint64_t bit = UINT64_C(1) << (segment / SEGMENT_BYTES * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+    const int may_be_there = (*seen & bit) != 0;
+    *seen |= bit;
+    if (!m->functional && may_be_there) {
         add_words(r, segment, words);
         return;
     }
@@ -386,7 +391,7 @@ static inline void add_shared_segment(const machine *m, in_flight *r, uint64_t s
  * first. 0: something is wrong with an address. */
 static int coalesce_global(const machine *m, in_flight *r, uint32_t lanes, uint32_t bytes) {
     const uint32_t one = bytes < 4 ? 1u : (1u << bytes / 4) - 1;
-    uint64_t segment = UINT64_MAX, all = 0;
+    uint64_t segment = UINT64_MAX, all = 0, seen = 0;
     uint32_t words = 0;
     for (; lanes; lanes &= lanes - 1) {
         const uint64_t address = r->addresses[gpump_bits_lowest64(lanes)];
@@ -396,11 +401,11 @@ static int coalesce_global(const machine *m, in_flight *r, uint32_t lanes, uint3
             words |= mine;
             continue;
         }
-        if (words) add_shared_segment(m, r, segment, words);
+        if (words) add_shared_segment(m, r, segment, words, &seen);
         segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
         words = mine;
     }
-    if (words) add_shared_segment(m, r, segment, words);
+    if (words) add_shared_segment(m, r, segment, words, &seen);
     if (!(all & (bytes - 1))) return 1;
     r->segment_count = 0;
     return 0;

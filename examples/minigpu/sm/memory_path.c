@@ -5,6 +5,7 @@
 
 #include "sm/memory_access.h"
 #include "sm/buffer_ends.h"
+#include "sm/pipeline.h"
 #include "sm/translation.h"
 
 /* Returns a place in a ring of `size`; `at` is less than twice that. */
@@ -553,13 +554,46 @@ static void wait_for_place(const machine *m, sm *s) {
 
 void memory_path_foresee(machine *m, sm *s) {
     if (s->access_count && !s->access_waits) wait_for_place(m, s);
-    if (s->queued_misses == 1 && !s->contexts_moving && !s->ends_wait) send_in_next_cycle(m, s);
+    if (s->queued_misses == 1 && !s->contexts_moving && s->ends_wait == s->sends_ahead) send_in_next_cycle(m, s);
+}
+
+/* Returns whether the SM is ahead of the memory, which then cannot say whether a miss may leave in the next cycle. */
+static inline int is_ahead(const machine *m, const sm *s) { return s->now > m->now && !m->window_cycles; }
+
+/* Returns whether the first access only sends a segment in the next cycle and goes on with the one after it. */
+static int sends_on(const sm *s) {
+    const in_flight *r = &s->records[s->access_queue[s->access_head]];
+    return !(r->squashed | r->conflict_cycles) && r->next_segment + 1 < r->segment_count;
+}
+
+uint64_t memory_path_run(machine *m, sm *s, uint64_t end) {
+    const uint64_t *reply = &memory_sm_cycles(m->memory_system)[s->index];
+    if (s->check_count && s->check_due == NEVER) return NEVER;
+    if (s->check_count && s->check_due < end) end = s->check_due;
+    for (;;) {
+        uint64_t next = (s->access_count && !s->access_waits) || s->queued_misses ? s->now + 1 : NEVER;
+        if (*reply < next) next = *reply;
+        if (s->pipes[PIPE_L1].due < end) end = s->pipes[PIPE_L1].due;
+        if (next >= end || !s->access_count || !sends_on(s) || !memory_has_room(m->memory_system, s->index))
+            return NEVER;
+        s->now = next;
+        if (*reply <= next) {
+            memory_reply taken;
+            arrival arrived;
+            while (memory_take(m->memory_system, next, s->index, &taken))
+                if (take_reply(m, s, taken.token, &arrived)) pipeline_block_may_be_done(m, s, &m->blocks[arrived.item]);
+            if (s->completed_count | s->ended_count) return next;
+        }
+        (void)memory_path_send(m, s);
+        access_stage(m, s);
+        memory_path_foresee(m, s);
+    }
 }
 
 uint64_t memory_path_next(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
-    if ((s->access_count && !s->access_waits) ||
+    if ((s->access_count && !s->access_waits) || (s->queued_misses && s->ends_wait && is_ahead(m, s)) ||
         (s->queued_misses && !memory_refuses(m->memory_system, s->index) &&
          (PATH_HAS(m, PART_GATES) || next_miss(m, s, &after, &packet)))) /* a gate opens with time */
         return s->now + 1;

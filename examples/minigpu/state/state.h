@@ -93,7 +93,8 @@ typedef struct sm {
     uint32_t dropping;        /* blocks that are dropped once none of their warps is in transfer */
     uint32_t contexts_moving; /* blocks in the context pipeline */
     uint32_t ended_count;     /* blocks that have ended */
-    uint32_t ends_wait;       /* 1: ended blocks leave at the end of the window */
+    uint16_t ends_wait;       /* 1: ended blocks leave at the end of the window */
+    uint16_t sends_ahead;     /* 1: the SM is ahead of the memory, which takes its requests all the same (ahead.h) */
     sm_failure failure;       /* error on this SM while SMs run side by side */
     gpump_sm *gpump;
     uint32_t *registers;                          /* the register file: gpu.registers 32-bit registers */
