@@ -105,7 +105,8 @@ begins:
     if (next < wake) wake = next;
     if (IS_PLAIN) memory_path_foresee(m, s);
     if (IS_PLAIN && s->sends_ahead && s->access_count && !s->ended_count && !s->failure.failed) {
-        now = memory_path_run(m, s, wake < s->ahead_end ? wake : s->ahead_end);
+        now = memory_path_run(m, s, wake < s->ahead_end ? wake : s->ahead_end, &sent);
+        if (sent.item != NONE) pipeline_block_may_be_done(m, s, &m->blocks[sent.item]);
         if (now != NEVER) goto begins;
         if (s->pipes[PIPE_L1].due < wake) wake = s->pipes[PIPE_L1].due;
     }

@@ -5,7 +5,6 @@
 
 #include "sm/memory_access.h"
 #include "sm/buffer_ends.h"
-#include "sm/pipeline.h"
 #include "sm/translation.h"
 
 /* Returns a place in a ring of `size`; `at` is less than twice that. */
@@ -566,8 +565,9 @@ static int sends_on(const sm *s) {
     return !(r->squashed | r->conflict_cycles) && r->next_segment + 1 < r->segment_count;
 }
 
-uint64_t memory_path_run(machine *m, sm *s, uint64_t end) {
+uint64_t memory_path_run(machine *m, sm *s, uint64_t end, arrival *stored) {
     const uint64_t *reply = &memory_sm_cycles(m->memory_system)[s->index];
+    stored->item = NONE;
     if (s->check_count && s->check_due == NEVER) return NEVER;
     if (s->check_count && s->check_due < end) end = s->check_due;
     for (;;) {
@@ -579,10 +579,10 @@ uint64_t memory_path_run(machine *m, sm *s, uint64_t end) {
         s->now = next;
         if (*reply <= next) {
             memory_reply taken;
-            arrival arrived;
             while (memory_take(m->memory_system, next, s->index, &taken))
-                if (take_reply(m, s, taken.token, &arrived)) pipeline_block_may_be_done(m, s, &m->blocks[arrived.item]);
-            if (s->completed_count | s->ended_count) return next;
+                if (take_reply(m, s, taken.token, stored)) return next;
+            stored->item = NONE;
+            if (s->completed_count) return next;
         }
         (void)memory_path_send(m, s);
         access_stage(m, s);

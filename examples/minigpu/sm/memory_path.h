@@ -50,8 +50,9 @@ SM_PATH int memory_path_take_sent(sm *s, arrival *arrived);
 SM_PATH void memory_path_foresee(machine *m, sm *s);
 /* In the plain form, for an SM ahead of the memory (ahead.h): runs the cycles before `end` in which replies arrive and
  * the first access sends its segments, and nothing else has work. Returns NEVER, or the cycle that it has begun with
- * replies which let others work in it, too. */
-SM_PATH uint64_t memory_path_run(machine *m, sm *s, uint64_t end);
+ * replies which let others work in it, too; the last of these replies may be that of a store (*stored; its item is
+ * NONE else). */
+SM_PATH uint64_t memory_path_run(machine *m, sm *s, uint64_t end, arrival *stored);
 /* Returns the next cycle in which memory_path_send or memory_path_tick has work of its own accord; NEVER. */
 SM_PATH uint64_t memory_path_next(const machine *m, const sm *s);
 /* Returns whether a segment of a context may leave, and sends it. */
