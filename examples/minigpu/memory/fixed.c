@@ -55,8 +55,9 @@ struct fixed_memory {
     uint32_t spread;        /* 1: lines are spread over the groups by a hash; 0: in turn */
     uint32_t packet_flits[2];  /* flits of a packet without and with data ... */
     uint32_t packet_cycles[2]; /* ... and the cycles for which it occupies a port */
+    uint32_t room_flits[2];    /* the most flits of an input that has room for it */
     uint32_t sms;
-    uint32_t unused;
+    uint32_t words;                        /* of waiting */
     uint8_t *full;                         /* of each SM: MEMORY_FULL bits of its input */
     uint64_t waiting[(SMS_MAX + 63) / 64]; /* mask of the ports with requests */
     PAIR_ALIGNED cache l2;
@@ -70,6 +71,7 @@ fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {
     if (!f) return NULL;
     f->config = c;
     f->sms = sms;
+    f->words = (sms + 63) / 64;
     f->ports = (port *)arena_take_array(a, sms, sizeof *f->ports);
     f->full = (uint8_t *)arena_take_array(a, sms, sizeof *f->full);
     f->banks = (bank *)arena_take_array(a, c->l2_banks, sizeof *f->banks);
@@ -98,6 +100,7 @@ fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {
         uint32_t bytes = HEADER_BYTES + (data ? SEGMENT_BYTES : 0),
                  flits = (bytes + c->network_flit_bytes - 1) / c->network_flit_bytes;
         f->packet_flits[data] = flits;
+        f->room_flits[data] = c->network_input_flits > flits ? c->network_input_flits - flits : 0;
         f->packet_cycles[data] =
             (flits * c->network_flit_bytes + c->network_bytes_per_cycle - 1) / c->network_bytes_per_cycle;
     }
@@ -210,12 +213,11 @@ static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, 
     return t;
 }
 
-static int has_room(const fixed_memory *f, const port *p, uint32_t data) {
-    return !p->count || p->flits + f->packet_flits[data] <= f->config->network_input_flits;
-}
+/* An empty input has room for any packet, and every packet has flits. */
+static int has_room(const fixed_memory *f, const port *p, uint32_t data) { return p->flits <= f->room_flits[data]; }
 
 static uint8_t full_bits(const fixed_memory *f, const port *p) {
-    return (uint8_t)((has_room(f, p, 0) ? 0 : MEMORY_FULL) | (has_room(f, p, 1) ? 0 : MEMORY_FULL_OF_DATA));
+    return (uint8_t)((p->flits > f->room_flits[0]) * MEMORY_FULL + (p->flits > f->room_flits[1]) * MEMORY_FULL_OF_DATA);
 }
 
 /* Sends the first request of a port. Returns its flits. */
@@ -355,7 +357,7 @@ uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t end, uint64_t *sm
     do {
         now = next;
         next = NEVER;
-        for (word = 0; word * 64 < f->sms; word++) {
+        for (word = 0; word < f->words; word++) {
             for (left = f->waiting[word]; left; left &= left - 1) {
                 const uint32_t sm = word * 64 + gpump_bits_lowest64(left);
                 const uint64_t leaves = advance_port(f, sm, now, &sm_cycles[sm], statistics);

@@ -543,7 +543,8 @@ static inline uint64_t advance(queued_memory *q, uint64_t now_sm, uint64_t *sm_c
     const uint64_t now = scale_down(now_sm, q->network.cycles, q->network.per);
     uint64_t next;
     event happened;
-    while (events_take(q->events, now, &happened)) {
+    for (next = events_next(q->events); next <= now; next = events_next(q->events)) {
+        events_take_at(q->events, next, &happened);
         switch (event_stage(&happened)) {
         case STAGE_UP: up_event(q, &happened, now_sm, sm_cycles, end); break;
         case STAGE_FILL: fill_event(q, happened.cycle, happened.value); break;
@@ -553,9 +554,12 @@ static inline uint64_t advance(queued_memory *q, uint64_t now_sm, uint64_t *sm_c
         default: down_event(q, &happened, sm_cycles, end); break;
         }
     }
-    if (q->entered) let_in(q, now_sm, now);
-    if (q->entered) return now_sm + 1; /* queued_enter_next */
-    next = events_next(q->events);
+    events_reach(q->events, now);
+    if (q->entered) {
+        let_in(q, now_sm, now);
+        if (q->entered) return now_sm + 1; /* queued_enter_next */
+        next = events_next(q->events);
+    }
     if (next == EVENTS_NEVER) return NEVER;
     next = sm_cycle_of(q, next);
     return next > now_sm ? next : now_sm + 1;
