@@ -74,7 +74,7 @@ static int send(rig *r, uint32_t sm, uint64_t line, uint32_t kind, uint32_t kern
 /* One cycle ends: the memory catches up; in the next the SMs take what has come. */
 static void step(rig *r) {
     uint32_t i;
-    if (r->next <= r->now) r->next = queued_advance(r->q, r->now, r->sm_cycles, &r->statistics);
+    if (r->next <= r->now) r->next = queued_advance(r->q, r->now, 0, r->sm_cycles, &r->statistics);
     r->now++;
     for (i = 0; i < SMS; i++) {
         memory_reply reply;

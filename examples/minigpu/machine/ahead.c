@@ -41,16 +41,16 @@ uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until) {
 }
 
 void ahead_go(machine *m, sm *s, sm_cycle_form *cycle, uint64_t end) {
-    uint64_t next = ahead_next(m, s);
-    if (next >= end || !s->resident || !ahead_is_alone(m, s, next)) return;
+    uint64_t next = ahead_next(s);
+    if (next >= end || !s->resident) return;
     s->ends_wait = 1;
-    s->sends_ahead = memory_least_cycles(m->memory_system) != 0;
+    s->sends_ahead = s->network_full != NULL;
     s->ahead_end = end;
     machine_fail_into(&s->failure);
     do {
         cycle(m, s, next);
-        next = ahead_next(m, s);
-    } while (next < end && !s->ended_count && !s->failure.failed && ahead_is_alone(m, s, next));
+        next = ahead_next(s);
+    } while (next < end && !s->ended_count && !s->failure.failed && ahead_is_alone(s, next));
     machine_fail_into(NULL);
     s->ends_wait = s->sends_ahead = 0;
     s->ahead_end = 0;

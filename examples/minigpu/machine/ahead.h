@@ -20,6 +20,7 @@
 #define MINIGPU_AHEAD_H
 
 #include "machine/sm_form.h"
+#include "sm/memory_path.h"
 
 /* Returns whether SMs of this machine may run ahead at all. The answer holds until machine_run returns. */
 int ahead_is_possible(const machine *m);
@@ -27,21 +28,21 @@ int ahead_is_possible(const machine *m);
  * of the next kernel. */
 uint64_t ahead_end(const machine *m, uint64_t arrival, uint64_t until);
 /* Returns the SM's next cycle. A reply that is known counts. */
-static inline uint64_t ahead_next(const machine *m, const sm *s) {
-    const uint64_t reply = memory_sm_cycles(m->memory_system)[s->index];
+static inline uint64_t ahead_next(const sm *s) {
+    const uint64_t reply = *s->reply_cycle;
     return s->wake < reply ? s->wake : reply;
 }
 /* Returns whether the SM's next cycle, `next`, concerns this SM alone. */
-static inline int ahead_is_alone(const machine *m, const sm *s, uint64_t next) {
+static inline int ahead_is_alone(const sm *s, uint64_t next) {
     if (s->check_count && s->records[s->check_queue[s->check_head]].info->is_global &&
         (s->check_due == NEVER || s->check_due <= next))
         return 0;
-    if (!memory_least_cycles(m->memory_system)) /* an access that waits, waits until a reply arrives or a miss leaves */
-        return !s->queued_misses && next < memory_sm_cycles(m->memory_system)[s->index] &&
-               !(s->access_count && !s->access_waits && s->records[s->access_queue[s->access_head]].info->is_global);
-    return !(s->queued_misses | s->access_count) || memory_has_room(m->memory_system, s->index);
+    if (s->network_full) return !memory_path_may_be_full(s);
+    /* an access that waits, waits until a reply arrives or a miss leaves */
+    return !s->queued_misses && next < *s->reply_cycle &&
+           !(s->access_count && !s->access_waits && s->records[s->access_queue[s->access_head]].info->is_global);
 }
-/* Runs an SM ahead, after the SM has had cycle m->now. */
+/* Runs an SM whose next cycle concerns it alone ahead, after the SM has had cycle m->now. */
 void ahead_go(machine *m, sm *s, sm_cycle_form *cycle, uint64_t end);
 /* Settles an SM when the others reach the cycle in which one of its blocks has ended, or an instruction has failed. */
 void ahead_settle(machine *m, sm *s);

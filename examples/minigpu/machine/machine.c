@@ -1065,6 +1065,10 @@ static int make_hardware(machine *m, const launch_file *launch, const memory_pla
         if (make_sm(m, i, plan->shared_bytes, error)) return -1;
     if (make_pools(m)) return out_of_memory(launch, error);
     if (m->window_cycles && window_make(m, error)) return -1;
+    for (i = 0; i < m->sm_count; i++) {
+        m->sms[i]->reply_cycle = memory_sm_cycle_at(m->memory_system, i);
+        m->sms[i]->network_full = memory_least_cycles(m->memory_system) ? memory_full(m->memory_system, i) : NULL;
+    }
     if (preemption_make_context_pool(m, (uint32_t)plan->contexts, error)) return -1;
     m->histories = (gpump_cost_history *)arena_take_array(&m->arena, m->kernel_count + 1, sizeof *m->histories);
     return m->histories ? 0 : out_of_memory(launch, error);
@@ -1290,7 +1294,7 @@ static void run_cycle(machine *m, sm_cycle_form *cycle, int may_go_ahead, uint64
         if (s->wake > now && replies[i] > now) continue;
         cycle(m, s, m->now);
         /* Where a block is to be placed, one may have ended in this cycle. */
-        if (may_go_ahead && !m->dispatch_needed && !m->failed && ahead_is_alone(m, s, ahead_next(m, s))) {
+        if (may_go_ahead && !m->dispatch_needed && !m->failed && ahead_is_alone(s, ahead_next(s))) {
             if (ahead == NEVER) ahead = ahead_end(m, arrival, until);
             if (ahead) ahead_go(m, s, cycle, ahead);
         }
@@ -1315,11 +1319,13 @@ static uint64_t next_of_sms(const machine *m, uint64_t next) {
 /* Returns the next cycle in which the memory has work, or `next` if that is earlier. Before that, the memory passes the
  * cycles before `next` and `alone_until` in which it alone has work. */
 static uint64_t next_of_memory(machine *m, uint64_t next, uint64_t alone_until) {
-    uint64_t cycle;
-    uint32_t i;
-    while ((cycle = memory_next_cycle(m->memory_system)) < next && cycle < alone_until) {
+    const uint64_t end = next < alone_until ? next : alone_until;
+    uint64_t cycle = memory_next_cycle(m->memory_system);
+    if (cycle < end) {
         const uint64_t *replies = memory_sm_cycles(m->memory_system);
-        memory_advance(m->memory_system, cycle);
+        uint32_t i;
+        memory_advance_alone(m->memory_system, end);
+        cycle = memory_next_cycle(m->memory_system);
         for (i = 0; i < m->sm_count; i++) next = replies[i] < next ? replies[i] : next;
     }
     return cycle < next ? cycle : next;

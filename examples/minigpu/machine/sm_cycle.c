@@ -81,7 +81,7 @@ begins:
     s->now = now;
     PATH_TELL(m, cycle_begins, (m, s));
     if (s->stall_cycle <= s->now) block_life_end_stalls(m, s);
-    if (memory_path_has_arrivals(m, s)) arrivals(m, s);
+    if (memory_path_has_arrivals(s)) arrivals(m, s);
     pipeline_execute(m, s);
     if (s->ended_count) end_blocks(m, s);
     if (!memory_path_send(m, s) && s->contexts_moving) send_context(m, s);
@@ -103,7 +103,7 @@ begins:
         return;
     }
     if (next < wake) wake = next;
-    if (IS_PLAIN) memory_path_foresee(m, s);
+    if (IS_PLAIN && (s->access_count | s->queued_misses)) memory_path_foresee(m, s);
     if (IS_PLAIN && s->sends_ahead && s->access_count && !s->ended_count && !s->failure.failed) {
         now = memory_path_run(m, s, wake < s->ahead_end ? wake : s->ahead_end, &sent);
         if (sent.item != NONE) pipeline_block_may_be_done(m, s, &m->blocks[sent.item]);
@@ -135,7 +135,7 @@ void sm_cycle(machine *m, sm *s, uint64_t now) {
     one_cycle(m, s, now);
 #if HAS_SIMPLE
     if (s->wake < s->ahead_end && m->sources_timed && !s->queued_misses && !s->calling && simple_may_be_next(m, s)) {
-        const uint64_t reply = memory_sm_cycle(m->memory_system, s->index);
+        const uint64_t reply = *s->reply_cycle;
         pipeline_run_simple(m, s, reply < s->ahead_end ? reply : s->ahead_end);
     }
 #endif

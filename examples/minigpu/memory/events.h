@@ -94,16 +94,16 @@ static inline uint64_t events_next(const events *e) {
     return wheel < far ? wheel : far;
 }
 
-/* Removes the next event into *taken if its cycle is at most `until`. Returns 1 when it did. */
-static inline int events_take(events *e, uint64_t until, event *taken) {
-    const uint64_t cycle = events_next(e);
+/* Moves the wheel to a cycle that the next event does not precede. */
+static inline void events_reach(events *e, uint64_t cycle) {
+    if (cycle > e->base) e->base = cycle;
+}
+
+/* Removes the next event, whose cycle (events_next) the caller knows, into *taken. */
+static inline void events_take_at(events *e, uint64_t cycle, event *taken) {
     const uint32_t slot = (uint32_t)(cycle % EVENTS_WHEEL);
     event *pool = events_pool(e);
     uint32_t index, far;
-    if (cycle == EVENTS_NEVER || cycle > until) {
-        if (until > e->base && until != EVENTS_NEVER) e->base = until;
-        return 0;
-    }
     e->base = cycle;
     index = e->first[slot];
     if (index != GPUMP_NONE && pool[index].cycle != cycle) index = GPUMP_NONE;
@@ -117,6 +117,16 @@ static inline int events_take(events *e, uint64_t until, event *taken) {
     pool[index].next = e->free;
     e->free = index;
     e->count--;
+}
+
+/* Removes the next event into *taken if its cycle is at most `until`. Returns 1 when it did. */
+static inline int events_take(events *e, uint64_t until, event *taken) {
+    const uint64_t cycle = events_next(e);
+    if (cycle == EVENTS_NEVER || cycle > until) {
+        if (until != EVENTS_NEVER) events_reach(e, until);
+        return 0;
+    }
+    events_take_at(e, cycle, taken);
     return 1;
 }
 #endif

@@ -55,8 +55,10 @@ struct fixed_memory {
     uint32_t spread;        /* 1: lines are spread over the groups by a hash; 0: in turn */
     uint32_t packet_flits[2];  /* flits of a packet without and with data ... */
     uint32_t packet_cycles[2]; /* ... and the cycles for which it occupies a port */
+    uint32_t room_flits[2];    /* the most flits of an input that has room for it */
     uint32_t sms;
-    uint32_t unused;
+    uint32_t words;                        /* of waiting */
+    uint8_t *full;                         /* of each SM: MEMORY_FULL bits of its input */
     uint64_t waiting[(SMS_MAX + 63) / 64]; /* mask of the ports with requests */
     PAIR_ALIGNED cache l2;
     cache llc; /* with config.llc_bytes: the last-level cache, between L2 and DRAM */
@@ -69,12 +71,15 @@ fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {
     if (!f) return NULL;
     f->config = c;
     f->sms = sms;
+    f->words = (sms + 63) / 64;
     f->ports = (port *)arena_take_array(a, sms, sizeof *f->ports);
+    f->full = (uint8_t *)arena_take_array(a, sms, sizeof *f->full);
     f->banks = (bank *)arena_take_array(a, c->l2_banks, sizeof *f->banks);
     f->groups = c->dram_channels * c->dram_groups;
     f->spread = c->dram_groups > 1;
     f->group_free_q16 = (uint64_t *)arena_take_array(a, f->groups, sizeof *f->group_free_q16);
-    if (!f->ports || !f->banks || !f->group_free_q16 || cache_make(&f->l2, a, c->l2_bytes, c->l2_ways)) return NULL;
+    if (!f->ports || !f->full || !f->banks || !f->group_free_q16 || cache_make(&f->l2, a, c->l2_bytes, c->l2_ways))
+        return NULL;
     if (c->llc_bytes && cache_make(&f->llc, a, c->llc_bytes, c->l2_ways)) return NULL;
     for (i = 0; i < sms; i++) {
         port *p = &f->ports[i];
@@ -95,6 +100,7 @@ fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {
         uint32_t bytes = HEADER_BYTES + (data ? SEGMENT_BYTES : 0),
                  flits = (bytes + c->network_flit_bytes - 1) / c->network_flit_bytes;
         f->packet_flits[data] = flits;
+        f->room_flits[data] = c->network_input_flits > flits ? c->network_input_flits - flits : 0;
         f->packet_cycles[data] =
             (flits * c->network_flit_bytes + c->network_bytes_per_cycle - 1) / c->network_bytes_per_cycle;
     }
@@ -120,6 +126,8 @@ int fixed_take(fixed_memory *f, uint64_t now, uint32_t sm, memory_reply *reply, 
     *reply = first->reply;
     p->reply_head = (p->reply_head + 1) % FIXED_REQUESTS_PER_SM;
     p->reply_count--;
+    *sm_cycle = p->reply_count ? reply_at(p, 0)->cycle : NEVER;
+    p->refused = p->refused_context = 0;
     return 1;
 }
 
@@ -205,8 +213,16 @@ static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, 
     return t;
 }
 
+/* An empty input has room for any packet, and every packet has flits. */
+static int has_room(const fixed_memory *f, const port *p, uint32_t data) { return p->flits <= f->room_flits[data]; }
+
+static uint8_t full_bits(const fixed_memory *f, const port *p) {
+    return (uint8_t)((p->flits > f->room_flits[0]) * MEMORY_FULL + (p->flits > f->room_flits[1]) * MEMORY_FULL_OF_DATA);
+}
+
 /* Sends the first request of a port. Returns its flits. */
-static uint32_t depart(fixed_memory *f, port *p, uint64_t now, memory_statistics *statistics) {
+static uint32_t depart(fixed_memory *f, uint32_t sm, uint64_t now, memory_statistics *statistics) {
+    port *p = &f->ports[sm];
     const memory_packet request = p->queue[p->head].request;
     const uint64_t line = request.address / SEGMENT_BYTES;
     const int writes = request_carries_data(request.kind), returns = request_returns_data(request.kind);
@@ -218,6 +234,7 @@ static uint32_t depart(fixed_memory *f, port *p, uint64_t now, memory_statistics
     p->head = p->head + 1 == f->config->network_input_flits ? 0 : p->head + 1;
     p->count--;
     p->flits -= f->packet_flits[writes];
+    f->full[sm] = full_bits(f, p);
     t = occupy_bank(f, b, f->packet_flits[writes], arrives, &enters);
     p->up_free = now + up_cycles + (enters - arrives);
     b->free_at = t + 2;
@@ -260,14 +277,10 @@ uint32_t fixed_flits(const fixed_memory *f, const memory_packet *request) {
     return f->packet_flits[request_carries_data(request->kind)];
 }
 
-static int has_room(const fixed_memory *f, const port *p, uint32_t kind) {
-    return !p->count || p->flits + f->packet_flits[request_carries_data(kind)] <= f->config->network_input_flits;
-}
-
 int fixed_may_enter(fixed_memory *f, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle) {
     port *p = &f->ports[sm];
     if (!request_is_context(request->kind)) {
-        if (has_room(f, p, request->kind)) return 1;
+        if (has_room(f, p, request_carries_data(request->kind))) return 1;
         p->refused = 1;
         return 0;
     }
@@ -284,6 +297,7 @@ static void enter_at(fixed_memory *f, port *p, uint32_t sm, uint64_t cycle, cons
     p->queue[at].enters = cycle;
     p->queue[at].request = *request;
     p->flits += f->packet_flits[request_carries_data(request->kind)];
+    f->full[sm] = full_bits(f, p);
     f->waiting[sm / 64] |= UINT64_C(1) << sm % 64;
 }
 
@@ -293,12 +307,12 @@ void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request) {
 
 int fixed_enter_at(fixed_memory *f, uint64_t cycle, uint32_t sm, const memory_packet *request) {
     port *p = &f->ports[sm];
-    if (!has_room(f, p, request->kind)) return 0;
+    if (!has_room(f, p, request_carries_data(request->kind))) return 0;
     enter_at(f, p, sm, cycle, request);
     return 1;
 }
 
-int fixed_has_room(const fixed_memory *f, uint32_t sm) { return has_room(f, &f->ports[sm], REQUEST_STORE); }
+const uint8_t *fixed_full(const fixed_memory *f) { return f->full; }
 
 uint32_t fixed_least_cycles(const fixed_memory *f) {
     return 2 * (f->packet_cycles[0] + f->config->network_cycles) + f->config->l2_cycles;
@@ -318,7 +332,7 @@ static uint64_t advance_port(fixed_memory *f, uint32_t sm, uint64_t now, uint64_
     port *p = &f->ports[sm];
     uint64_t enters;
     if (p->up_free <= now && p->queue[p->head].enters <= now) {
-        const uint32_t flits = depart(f, p, now, statistics);
+        const uint32_t flits = depart(f, sm, now, statistics);
         if (f->sm_ports) {
             port_credit_at(&f->sm_ports[sm], now + f->config->network_cycles, flits);
         } else {
@@ -336,16 +350,22 @@ static uint64_t advance_port(fixed_memory *f, uint32_t sm, uint64_t now, uint64_
     return enters > now ? enters : now + 1;
 }
 
-uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics) {
-    uint64_t next = NEVER, left;
+uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t end, uint64_t *sm_cycles,
+                       memory_statistics *statistics) {
+    uint64_t next = now, left;
     uint32_t word;
-    for (word = 0; word * 64 < f->sms; word++) {
-        for (left = f->waiting[word]; left; left &= left - 1) {
-            const uint32_t sm = word * 64 + gpump_bits_lowest64(left);
-            const uint64_t leaves = advance_port(f, sm, now, &sm_cycles[sm], statistics);
-            if (leaves < next) next = leaves;
+    do {
+        now = next;
+        next = NEVER;
+        for (word = 0; word < f->words; word++) {
+            for (left = f->waiting[word]; left; left &= left - 1) {
+                const uint32_t sm = word * 64 + gpump_bits_lowest64(left);
+                const uint64_t leaves = advance_port(f, sm, now, &sm_cycles[sm], statistics);
+                if (leaves < next) next = leaves;
+                if (sm_cycles[sm] < end) end = sm_cycles[sm];
+            }
         }
-    }
+    } while (next < end);
     return next;
 }
 
@@ -397,13 +417,17 @@ static void model_enter(void *memory, uint32_t sm, const memory_packet *request)
 static int model_enter_next(void *memory, uint64_t now, uint32_t sm, const memory_packet *request) {
     return fixed_enter_at((fixed_memory *)memory, now + 1, sm, request);
 }
-static int model_has_room(const void *memory, uint32_t sm) { return fixed_has_room((const fixed_memory *)memory, sm); }
+static const uint8_t *model_full(const void *memory) { return fixed_full((const fixed_memory *)memory); }
 static uint32_t model_least_cycles(const void *memory) { return fixed_least_cycles((const fixed_memory *)memory); }
 static void model_write_back(void *memory, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
     fixed_write_back((fixed_memory *)memory, now, sm, lines, statistics);
 }
 static uint64_t model_advance(void *memory, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics) {
-    return fixed_advance((fixed_memory *)memory, now, sm_cycles, statistics);
+    return fixed_advance((fixed_memory *)memory, now, 0, sm_cycles, statistics);
+}
+static uint64_t model_advance_alone(void *memory, uint64_t now, uint64_t end, uint64_t *sm_cycles,
+                                    memory_statistics *statistics) {
+    return fixed_advance((fixed_memory *)memory, now, end, sm_cycles, statistics);
 }
 static int model_take(void *memory, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle) {
     return fixed_take((fixed_memory *)memory, now, sm, reply, sm_cycle);
@@ -430,10 +454,11 @@ const memory_model fixed_model = {
     .may_enter = model_may_enter,
     .enter = model_enter,
     .enter_next = model_enter_next,
-    .has_room = model_has_room,
+    .full = model_full,
     .least_cycles = model_least_cycles,
     .write_back = model_write_back,
     .advance = model_advance,
+    .advance_alone = model_advance_alone,
     .take = model_take,
     .under_way = model_under_way,
     .last_reply = model_last_reply,

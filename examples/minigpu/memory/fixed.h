@@ -30,13 +30,14 @@ int fixed_may_enter(fixed_memory *f, uint64_t now, uint32_t sm, const memory_pac
 void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request);
 /* Enters a request in `cycle`, which the memory need not have reached. Returns 0 when it has no room now. */
 int fixed_enter_at(fixed_memory *f, uint64_t cycle, uint32_t sm, const memory_packet *request);
-/* Returns whether the SM's port has room for any request. */
-int fixed_has_room(const fixed_memory *f, uint32_t sm);
+/* Returns the MEMORY_FULL bits of the SMs' ports. */
+const uint8_t *fixed_full(const fixed_memory *f);
 /* Returns the least cycles from a request's departure to its reply. */
 uint32_t fixed_least_cycles(const fixed_memory *f);
 void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics);
-/* Returns the next cycle in which a request can leave. */
-uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics);
+/* Simulates cycle `now`, and the cycles before `end` until an SM should look. Returns the next cycle in which a request
+ * can leave. */
+uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t end, uint64_t *sm_cycles, memory_statistics *statistics);
 int fixed_take(fixed_memory *f, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle);
 uint32_t fixed_under_way(const fixed_memory *f, uint32_t sm);
 uint64_t fixed_last_reply(const fixed_memory *f, uint32_t sm);

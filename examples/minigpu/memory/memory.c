@@ -67,7 +67,8 @@ memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms,
     memory->model = models[config->memory_model];
     if (!(memory->behind = memory->model->make(a, config, sms, memory->meter))) return NULL;
     memory->refused = memory->model->refused ? memory->model->refused(memory->behind) : NULL;
-    memory->least_cycles = memory->model->least_cycles ? memory->model->least_cycles(memory->behind) : 0;
+    memory->full = memory->model->full ? memory->model->full(memory->behind) : NULL;
+    memory->least_cycles = memory->full ? memory->model->least_cycles(memory->behind) : 0;
     return memory;
 }
 
@@ -77,8 +78,8 @@ static void enter(memory_system *memory, uint64_t now, uint32_t sm, const memory
     memory->model->enter(memory->behind, sm, request);
 }
 
-static void advance(memory_system *memory, uint64_t now, uint64_t *sm_cycles) {
-    memory->next_cycle = memory->model->advance(memory->behind, now, sm_cycles, &memory->statistics);
+static void advance(memory_system *memory, uint64_t now) {
+    memory->next_cycle = memory->model->advance(memory->behind, now, memory->sm_cycles, &memory->statistics);
 }
 
 static void write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines) {
@@ -178,7 +179,7 @@ void memory_catch_up(memory_system *memory, uint64_t end) {
         const uint64_t now = entering < memory->next_cycle ? entering : memory->next_cycle;
         if (now >= end) break;
         if (now == entering) entering = enter_all(memory, now);
-        advance(memory, now, memory->sm_cycles);
+        advance(memory, now);
     }
 }
 
@@ -225,8 +226,6 @@ int memory_enter_next(memory_system *memory, uint64_t now, uint32_t sm, const me
     return 1;
 }
 
-int memory_has_room(const memory_system *memory, uint32_t sm) { return memory->model->has_room(memory->behind, sm); }
-
 void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines) {
     if (!memory->ports)
         write_back(memory, now, sm, lines);
@@ -235,7 +234,18 @@ void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_
 }
 
 void memory_advance(memory_system *memory, uint64_t now) {
-    if (memory->next_cycle <= now) advance(memory, now, memory->sm_cycles);
+    if (memory->next_cycle <= now) advance(memory, now);
+}
+
+void memory_advance_alone(memory_system *memory, uint64_t end) {
+    uint32_t i;
+    if (memory->next_cycle < end && memory->model->advance_alone)
+        memory->next_cycle = memory->model->advance_alone(memory->behind, memory->next_cycle, end, memory->sm_cycles,
+                                                          &memory->statistics);
+    while (memory->next_cycle < end && !memory->model->advance_alone) {
+        advance(memory, memory->next_cycle);
+        for (i = 0; i < memory->sms; i++) end = memory->sm_cycles[i] < end ? memory->sm_cycles[i] : end;
+    }
 }
 
 int memory_take(memory_system *memory, uint64_t now, uint32_t sm, memory_reply *reply) {

@@ -29,6 +29,7 @@ typedef struct memory_system {
     void *behind;                     /* the model's own state */
     network_port *ports; /* per SM; NULL: SMs do not advance side by side, and see the network's queues directly */
     uint8_t *refused;    /* per SM: 1: no room for its misses (memory_refuse); NULL: the model does not record it */
+    const uint8_t *full; /* per SM: MEMORY_FULL bits; NULL: the model does not record them */
     uint64_t turned;     /* ports: the cycle of the last memory_turn */
     uint64_t pending;    /* the first cycle that the network has not simulated; UINT64_MAX */
     uint32_t input_flits, context_flits; /* flits that an SM's port holds: of requests, and of requests of contexts */
@@ -82,12 +83,16 @@ int memory_enter_next(memory_system *memory, uint64_t now, uint32_t sm, const me
 /* Returns the fewest cycles from the departure of a request to its reply, where an SM may enter requests in cycles that
  * the memory has not reached (machine/ahead.h); 0: it may not. */
 static inline uint32_t memory_least_cycles(const memory_system *memory) { return memory->least_cycles; }
-/* Where it may: returns whether the SM's next request surely has room, in whatever cycle it enters. */
-int memory_has_room(const memory_system *memory, uint32_t sm);
+/* Where it may: returns the MEMORY_FULL bits of the SM's input, in which a request without its bit surely has room, in
+ * whatever cycle it enters. */
+static inline const uint8_t *memory_full(const memory_system *memory, uint32_t sm) { return &memory->full[sm]; }
 /* Writes `lines` lines of the SM's L1 back past all queues. Only their time on the SM's port counts. */
 void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines);
 /* Simulates everything up to and including cycle `now`. */
 void memory_advance(memory_system *memory, uint64_t now);
+/* Without ports: simulates the cycles before `end` in which the memory has work, until an SM should look before the
+ * next of them. */
+void memory_advance_alone(memory_system *memory, uint64_t end);
 /* With ports: simulates everything before cycle `end` that follows from requests of earlier windows, in the order
  * (cycle, SM). Touches no data that an SM touches in its window. */
 void memory_catch_up(memory_system *memory, uint64_t end);
@@ -105,6 +110,10 @@ static inline uint64_t memory_next_cycle(const memory_system *memory) {
 /* Returns the next cycle in which the SM should look; UINT64_MAX: no request of the SM is in flight or was refused. */
 static inline uint64_t memory_sm_cycle(const memory_system *memory, uint32_t sm) {
     return memory->ports ? memory->ports[sm].sm_cycle : memory->sm_cycles[sm];
+}
+/* Returns where that cycle stands. */
+static inline const uint64_t *memory_sm_cycle_at(const memory_system *memory, uint32_t sm) {
+    return memory->ports ? &memory->ports[sm].sm_cycle : &memory->sm_cycles[sm];
 }
 /* Returns these cycles of all SMs, where there are no ports. */
 static inline const uint64_t *memory_sm_cycles(const memory_system *memory) { return memory->sm_cycles; }

@@ -25,15 +25,19 @@ typedef struct memory_model {
     /* Enters a request in cycle `now` + 1 (memory_enter_next). Returns 0 when it has no room now. NULL: the model takes
      * requests in their own cycle only. */
     int (*enter_next)(void *memory, uint64_t now, uint32_t sm, const memory_packet *request);
-    /* For SMs that run ahead of the memory (memory_least_cycles). NULL: no SM sends a request ahead. has_room returns
-     * whether the SM's input has room for any request, whatever leaves it until then. enter_next then takes requests of
-     * later cycles, too, in the order of their cycles. least_cycles returns the fewest cycles from the departure of a
-     * request to its reply. */
-    int (*has_room)(const void *memory, uint32_t sm);
+    /* For SMs that run ahead of the memory (memory_least_cycles). NULL: no SM sends a request ahead. full returns a
+     * byte per SM: which requests its input may have no room for (MEMORY_FULL), whatever leaves it until then.
+     * enter_next then takes requests of later cycles, too, in the order of their cycles. least_cycles returns the
+     * fewest cycles from the departure of a request to its reply. */
+    const uint8_t *(*full)(const void *memory);
     uint32_t (*least_cycles)(const void *memory);
     void (*write_back)(void *memory, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics);
     /* Returns the next cycle in which something happens. */
     uint64_t (*advance)(void *memory, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics);
+    /* Simulates cycle `now`, and then the cycles before `end` in which something happens, until *sm_cycles of an SM
+     * does not lie behind the next of them. Returns that one. NULL: memory.c calls advance for each. */
+    uint64_t (*advance_alone)(void *memory, uint64_t now, uint64_t end, uint64_t *sm_cycles,
+                              memory_statistics *statistics);
     int (*take)(void *memory, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle);
     uint32_t (*under_way)(const void *memory, uint32_t sm);
     uint64_t (*last_reply)(const void *memory, uint32_t sm);

@@ -334,7 +334,8 @@ static void enter(const queued_memory *q, uint64_t now, packet *p, uint32_t hop)
 
 /* ---- events ---- */
 
-static void up_event(queued_memory *q, const event *happened, uint64_t now_sm, uint64_t *sm_cycles) {
+/* *end falls to the cycle in which an SM should look. */
+static void up_event(queued_memory *q, const event *happened, uint64_t now_sm, uint64_t *sm_cycles, uint64_t *end) {
     crossbar_packet done;
     queued_port *port;
     packet *p;
@@ -351,6 +352,7 @@ static void up_event(queued_memory *q, const event *happened, uint64_t now_sm, u
                (!crossbar_count(q->up, sm) || port->flits + port->refused_flits <= q->up->config.queue_packets)) {
         q->refused[sm] = 0;
         if (now_sm + 1 < sm_cycles[sm]) sm_cycles[sm] = now_sm + 1;
+        if (now_sm + 1 < *end) *end = now_sm + 1;
     }
     if (q->meter) gpump_meter_report_flits(q->meter, p->kernel, 0, done.flits);
     request.line = p->line;
@@ -429,7 +431,7 @@ static void reply_event(queued_memory *q, uint64_t now, uint32_t index) {
     crossbar_offer(q->down, q->events, now, now, p->bank, index / QUEUED_REQUESTS_PER_SM, p->down_flits, index);
 }
 
-static void down_event(queued_memory *q, const event *happened, uint64_t *sm_cycles) {
+static void down_event(queued_memory *q, const event *happened, uint64_t *sm_cycles, uint64_t *end) {
     crossbar_packet done;
     queued_port *port;
     arrival *to;
@@ -445,7 +447,10 @@ static void down_event(queued_memory *q, const event *happened, uint64_t *sm_cyc
     to->cycle = sm_cycle_of(q, happened->cycle + q->wire_cycles);
     to->token = done.item % QUEUED_REQUESTS_PER_SM;
     to->hit = p->hit;
-    if (!q->sm_ports) queued_publish(q, done.output, &sm_cycles[done.output]);
+    if (!q->sm_ports) {
+        queued_publish(q, done.output, &sm_cycles[done.output]);
+        if (sm_cycles[done.output] < *end) *end = sm_cycles[done.output];
+    }
     l2_reply_sent(q->l2, bank);
     release_ready(q, happened->cycle, bank);
     retry_bank(q, happened->cycle, bank);
@@ -532,27 +537,42 @@ static void let_in(queued_memory *q, uint64_t now_sm, uint64_t now) {
     }
 }
 
-uint64_t queued_advance(queued_memory *q, uint64_t now_sm, uint64_t *sm_cycles, memory_statistics *statistics) {
-    const uint64_t now = scale_down(now_sm, q->network.cycles, q->network.per), flits = q->flits_up + q->flits_down;
+/* Simulates one cycle. Returns the next one with work. */
+static inline uint64_t advance(queued_memory *q, uint64_t now_sm, uint64_t *sm_cycles, uint64_t *end,
+                               memory_statistics *statistics) {
+    const uint64_t now = scale_down(now_sm, q->network.cycles, q->network.per);
     uint64_t next;
     event happened;
-    while (events_take(q->events, now, &happened)) {
+    for (next = events_next(q->events); next <= now; next = events_next(q->events)) {
+        events_take_at(q->events, next, &happened);
         switch (event_stage(&happened)) {
-        case STAGE_UP: up_event(q, &happened, now_sm, sm_cycles); break;
+        case STAGE_UP: up_event(q, &happened, now_sm, sm_cycles, end); break;
         case STAGE_FILL: fill_event(q, happened.cycle, happened.value); break;
         case STAGE_PICK: pick_event(q, happened.cycle, happened.value, statistics); break;
         case STAGE_BANK: bank_event(q, happened.cycle, happened.value, statistics); break;
         case STAGE_REPLY: reply_event(q, happened.cycle, happened.value); break;
-        default: down_event(q, &happened, sm_cycles); break;
+        default: down_event(q, &happened, sm_cycles, end); break;
         }
     }
-    let_in(q, now_sm, now);
-    statistics->network_bytes += (q->flits_up + q->flits_down - flits) * q->config->network_flit_bytes;
-    if (q->entered) return now_sm + 1; /* queued_enter_next */
-    next = events_next(q->events);
+    events_reach(q->events, now);
+    if (q->entered) {
+        let_in(q, now_sm, now);
+        if (q->entered) return now_sm + 1; /* queued_enter_next */
+        next = events_next(q->events);
+    }
     if (next == EVENTS_NEVER) return NEVER;
     next = sm_cycle_of(q, next);
     return next > now_sm ? next : now_sm + 1;
+}
+
+uint64_t queued_advance(queued_memory *q, uint64_t now, uint64_t end, uint64_t *sm_cycles,
+                        memory_statistics *statistics) {
+    const uint64_t flits = q->flits_up + q->flits_down;
+    uint64_t next = now;
+    do next = advance(q, next, sm_cycles, &end, statistics);
+    while (next < end);
+    statistics->network_bytes += (q->flits_up + q->flits_down - flits) * q->config->network_flit_bytes;
+    return next;
 }
 
 void queued_publish(queued_memory *q, uint32_t sm, uint64_t *sm_cycle) {
@@ -562,18 +582,30 @@ void queued_publish(queued_memory *q, uint32_t sm, uint64_t *sm_cycle) {
     if (port->taken != port->visible && first->cycle < *sm_cycle) *sm_cycle = first->cycle;
 }
 
+/* Returns the cycle of the next reply that the SM may take; NEVER. */
+static uint64_t next_visible(const queued_port *port) {
+    return port->taken != port->visible ? port->arrivals[port->taken % QUEUED_REQUESTS_PER_SM].cycle : NEVER;
+}
+
+/* Refused requests ask again. */
+static void ask_again(queued_memory *q, uint32_t sm) {
+    q->ports[sm].refused = 0;
+    if (!q->sm_ports) q->refused[sm] = 0;
+}
+
 int queued_take(queued_memory *q, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle) {
     queued_port *port = &q->ports[sm];
     const arrival *first = &port->arrivals[port->taken % QUEUED_REQUESTS_PER_SM];
     if (port->taken == port->visible || first->cycle > now) {
-        *sm_cycle = port->taken != port->visible ? first->cycle : NEVER;
-        port->refused = 0; /* refused requests ask again */
-        if (!q->sm_ports) q->refused[sm] = 0;
+        *sm_cycle = next_visible(port);
+        ask_again(q, sm);
         return 0;
     }
     reply->token = first->token;
     reply->hit = first->hit;
     port->taken++;
+    *sm_cycle = next_visible(port);
+    ask_again(q, sm);
     return 1;
 }
 
@@ -665,7 +697,11 @@ static void model_write_back(void *memory, uint64_t now, uint32_t sm, uint32_t l
     queued_write_back((queued_memory *)memory, now, sm, lines, statistics);
 }
 static uint64_t model_advance(void *memory, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics) {
-    return queued_advance((queued_memory *)memory, now, sm_cycles, statistics);
+    return queued_advance((queued_memory *)memory, now, 0, sm_cycles, statistics);
+}
+static uint64_t model_advance_alone(void *memory, uint64_t now, uint64_t end, uint64_t *sm_cycles,
+                                    memory_statistics *statistics) {
+    return queued_advance((queued_memory *)memory, now, end, sm_cycles, statistics);
 }
 static int model_take(void *memory, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle) {
     return queued_take((queued_memory *)memory, now, sm, reply, sm_cycle);
@@ -695,6 +731,7 @@ const memory_model queued_model = {
     .enter_next = model_enter_next,
     .write_back = model_write_back,
     .advance = model_advance,
+    .advance_alone = model_advance_alone,
     .take = model_take,
     .under_way = model_under_way,
     .last_reply = model_last_reply,

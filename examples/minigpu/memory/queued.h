@@ -40,8 +40,10 @@ int queued_may_enter(queued_memory *q, uint32_t sm, const memory_packet *request
 void queued_enter(queued_memory *q, uint32_t sm, const memory_packet *request);
 int queued_enter_next(queued_memory *q, uint64_t now, uint32_t sm, const memory_packet *request);
 void queued_write_back(queued_memory *q, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics);
-/* Returns the next cycle in which something happens. */
-uint64_t queued_advance(queued_memory *q, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics);
+/* Simulates cycle `now`, and the cycles before `end` until an SM should look. Returns the next cycle in which something
+ * happens. */
+uint64_t queued_advance(queued_memory *q, uint64_t now, uint64_t end, uint64_t *sm_cycles,
+                        memory_statistics *statistics);
 int queued_take(queued_memory *q, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle);
 uint32_t queued_under_way(const queued_memory *q, uint32_t sm);
 uint64_t queued_last_reply(const queued_memory *q, uint32_t sm);

@@ -43,6 +43,9 @@ static inline int request_carries_data(uint32_t kind) { return kind != REQUEST_L
 static inline int request_returns_data(uint32_t kind) {
     return kind == REQUEST_LOAD || kind == REQUEST_ATOMIC || kind == REQUEST_RESTORE;
 }
+/* Requests for which an SM's input may have no room. */
+enum { MEMORY_FULL = 1, MEMORY_FULL_OF_DATA = 2 }; /* any request; one that carries data */
+
 /* Returns whether a request belongs to a context. Such requests wait until no other request needs the network. */
 static inline int request_is_context(uint32_t kind) { return kind == REQUEST_SAVE || kind == REQUEST_RESTORE; }
 

@@ -55,6 +55,7 @@ static void free_request(sm *s, uint32_t index) {
 
 static void enqueue_miss(machine *m, sm *s, miss_queue *q, uint32_t request) {
     s->queued_misses++;
+    s->queued_data += (uint32_t)request_carries_data(s->requests[request].kind);
     if (!q->count) memory_ask_again(m->memory_system, s->index); /* one more first miss that may enter */
     q->requests[wrap(q->head + q->count++, m->config.miss_queue_entries)] = request;
 }
@@ -148,16 +149,16 @@ static uint32_t blocked_by(const machine *m, sm *s, uint64_t line, cache_line **
     return *victim ? 0 : BLOCKED_BY_SET + l1_first_of_set(&s->l1, line);
 }
 
-/* Makes the request of a load that misses L1, and its line if L1 caches it. Returns NONE when something blocks it. */
-static uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int cached) {
+/* Makes the request of a load that misses L1, and its line if L1 caches it. found: the place of that line, when it is
+ * known; NULL. Returns NONE when something blocks it. */
+SM_INLINE uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, int cached, cache_line *found) {
     in_flight *r = &s->records[record];
     block *b = &m->blocks[r->block];
     const uint64_t segment = r->segments[r->next_segment];
     const uint32_t node = record * LANES + r->next_segment;
-    cache_line *found = NULL;
     uint32_t request;
     if (cached) {
-        if ((s->blocked_by = blocked_by(m, s, segment / SEGMENT_BYTES, &found)) != 0) return NONE;
+        if (!found && (s->blocked_by = blocked_by(m, s, segment / SEGMENT_BYTES, &found)) != 0) return NONE;
         if (!evict(m, s, b, q, found, 1)) return NONE;
         l1_fill(&s->l1, found, segment / SEGMENT_BYTES);
         found->pending = 1;
@@ -182,8 +183,9 @@ static int is_cached(const sm *s, const instruction *i) {
     return instruction_only_reads(i) && !s->l1_is_store && !(i->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
 }
 
-/* Sends the record's next segment. Returns 0 when something blocks it. */
-static int send_segment(machine *m, sm *s, uint32_t record) {
+/* Sends the record's next segment. place: the line of L1 that a load replaces which L1 does not hold, when that is
+ * known; NULL. Returns 0 when something blocks it. */
+SM_INLINE int send_segment_to(machine *m, sm *s, uint32_t record, cache_line *place) {
     in_flight *r = &s->records[record];
     const instruction *instruction = r->instruction;
     block *b = &m->blocks[r->block];
@@ -195,7 +197,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     int elsewhere;
     PATH_ASK(m, elsewhere, 0, takes_segment, (m, s, record, segment, is_load || instruction->opcode == OPCODE_ATOM));
     if (elsewhere) return 1;
-    if (cached && (found = l1_find(&s->l1, segment / SEGMENT_BYTES))) return hit_l1(m, s, record, found);
+    if (cached && !place && (found = l1_find(&s->l1, segment / SEGMENT_BYTES))) return hit_l1(m, s, record, found);
     if (instruction->opcode == OPCODE_ST) {
         int kept = keep_local(m, s, r, segment);
         if (kept > 0) gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_STORE, 1);
@@ -203,7 +205,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     }
     if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
     if (is_load) {
-        if ((request = miss_l1(m, s, record, q, cached)) == NONE) return 0;
+        if ((request = miss_l1(m, s, record, q, cached, place)) == NONE) return 0;
     } else if (instruction->opcode != OPCODE_ATOM) {
         /* L1 writes through and holds no global data of its own, so a line in L1 stays valid. */
         request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
@@ -219,6 +221,10 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     }
     enqueue_miss(m, s, q, request);
     return 1;
+}
+
+static __attribute__((noinline)) int send_segment(machine *m, sm *s, uint32_t record) {
+    return send_segment_to(m, s, record, NULL);
 }
 
 static void access_stage(machine *m, sm *s) {
@@ -380,19 +386,18 @@ static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, mem
 }
 
 static void leave_queue(const machine *m, sm *s, miss_queue *q, uint32_t after) {
+    s->queued_data -= (uint32_t)request_carries_data(s->requests[q->requests[q->head]].kind);
     q->head = wrap(q->head + 1, m->config.miss_queue_entries);
     q->count--;
     s->queued_misses--;
     s->next_queue = after;
 }
 
-/* Sends a miss to the network. Returns 1 when one enters in this cycle. */
-int memory_path_send(machine *m, sm *s) {
+int memory_path_send_miss(machine *m, sm *s) {
     uint32_t after;
     memory_packet packet;
     miss_queue *q;
-    if (IS_PLAIN && s->sent_cycle == s->now) return 1;
-    if (!s->queued_misses || memory_refuses(m->memory_system, s->index)) return 0;
+    if (memory_refuses(m->memory_system, s->index)) return 0;
     PATH_TELL(m, asks_to_send, (m, s));
     if (!(q = next_miss(m, s, &after, &packet))) return 0;
     leave_queue(m, s, q, after);
@@ -446,35 +451,35 @@ void memory_path_invalidate(sm *s) {
 /* Takes one reply of the memory. Returns 1 with *arrived for a reply that belongs to another unit than the load-store
  * unit. */
 static int take_reply(machine *m, sm *s, uint32_t token, arrival *arrived) {
-    const memory_request request = s->requests[token];
-    block *b = &m->blocks[request.block];
-    const int resident = b->life == request.life;
-    free_request(s, token);
-    arrived->item = request.block;
-    switch (request.kind) {
+    const memory_request *request = &s->requests[token];
+    block *b = &m->blocks[request->block];
+    const int resident = b->life == request->life;
+    free_request(s, token); /* the request keeps its contents until take_request */
+    arrived->item = request->block;
+    switch (request->kind) {
     case REQUEST_LOAD:
-        if (request.miss != NONE) {
-            cache_line *line = l1_place(&s->l1, request.miss);
+        if (request->miss != NONE) {
+            cache_line *line = l1_place(&s->l1, request->miss);
             uint32_t node = line->first_waiter;
             line->pending = 0;
             line->first_waiter = NONE;
             s->outstanding_misses--;
             if (s->blocked_by == BLOCKED_BY_MISSES ||
-                l1_is_in_set(&s->l1, request.miss, s->blocked_by - BLOCKED_BY_SET))
+                l1_is_in_set(&s->l1, request->miss, s->blocked_by - BLOCKED_BY_SET))
                 s->blocked_by = 0;
             for (; node != NONE; node = s->waiters[node]) piece_done(s, node / LANES);
         } else {
-            piece_done(s, request.record);
+            piece_done(s, request->record);
         }
         return 0;
     case REQUEST_ATOMIC:
         if (resident) b->atomics--;
-        piece_done(s, request.record);
+        piece_done(s, request->record);
         return 0;
     case REQUEST_WRITE_BACK: return 0;
     case REQUEST_STORE:
         if (!resident) return 0;
-        m->warps[request.warp].stores--;
+        m->warps[request->warp].stores--;
         b->stores--;
         arrived->kind = ARRIVAL_STORE;
         return 1;
@@ -492,8 +497,7 @@ int memory_path_take(machine *m, sm *s, arrival *arrived) {
             return 1;
         }
         s->completed_first = s->completed_count = 0;
-        if (memory_sm_cycle(m->memory_system, s->index) <= s->now &&
-            memory_take(m->memory_system, s->now, s->index, &reply)) {
+        if (*s->reply_cycle <= s->now && memory_take(m->memory_system, s->now, s->index, &reply)) {
             if (take_reply(m, s, reply.token, arrived)) return 1;
         } else if ((record = pipe_take(&s->pipes[PIPE_L1], s->now)) != NONE ||
                    (record = pipe_take(&s->pipes[PIPE_SHARED], s->now)) != NONE) {
@@ -540,19 +544,21 @@ static void send_in_next_cycle(machine *m, sm *s) {
     }
 }
 
-/* Lets the first access wait already, if its segment will find no place in L1 in the next cycle. */
-static void wait_for_place(const machine *m, sm *s) {
+/* Lets the first access wait already, if its segment will find no place in L1 in the next cycle. Returns the place that
+ * it will find if no reply arrives; NULL: none, or not yet known. */
+SM_INLINE cache_line *wait_for_place(const machine *m, sm *s) {
     const in_flight *r = &s->records[s->access_queue[s->access_head]];
     const uint64_t line = r->segments[r->next_segment] / SEGMENT_BYTES;
     cache_line *victim;
     if (r->squashed || r->next_segment == r->segment_count || !is_cached(s, r->instruction) || l1_find(&s->l1, line))
-        return;
+        return NULL;
     s->blocked_by = blocked_by(m, s, line, &victim);
     s->access_waits = s->blocked_by != 0;
+    return s->blocked_by ? NULL : victim;
 }
 
 void memory_path_foresee(machine *m, sm *s) {
-    if (s->access_count && !s->access_waits) wait_for_place(m, s);
+    if (s->access_count && !s->access_waits) (void)wait_for_place(m, s);
     if (s->queued_misses == 1 && !s->contexts_moving && s->ends_wait == s->sends_ahead) send_in_next_cycle(m, s);
 }
 
@@ -565,38 +571,43 @@ static int sends_on(const sm *s) {
     return !(r->squashed | r->conflict_cycles) && r->next_segment + 1 < r->segment_count;
 }
 
+/* Sends the next segment of the first access, which goes on with the one after it. place: as in send_segment_to. */
+SM_INLINE void send_on(machine *m, sm *s, cache_line *place) {
+    const uint32_t record = s->access_queue[s->access_head];
+    s->access_waits = s->blocked_by || !send_segment_to(m, s, record, place);
+    if (!s->access_waits) s->records[record].next_segment++;
+}
+
 uint64_t memory_path_run(machine *m, sm *s, uint64_t end, arrival *stored) {
-    const uint64_t *reply = &memory_sm_cycles(m->memory_system)[s->index];
+    cache_line *place = NULL; /* what the next segment replaces in L1 */
     stored->item = NONE;
     if (s->check_count && s->check_due == NEVER) return NEVER;
     if (s->check_count && s->check_due < end) end = s->check_due;
     for (;;) {
         uint64_t next = (s->access_count && !s->access_waits) || s->queued_misses ? s->now + 1 : NEVER;
-        if (*reply < next) next = *reply;
+        if (*s->reply_cycle < next) next = *s->reply_cycle;
         if (s->pipes[PIPE_L1].due < end) end = s->pipes[PIPE_L1].due;
-        if (next >= end || !s->access_count || !sends_on(s) || !memory_has_room(m->memory_system, s->index))
-            return NEVER;
+        if (next >= end || !s->access_count || !sends_on(s) || memory_path_may_be_full(s)) return NEVER;
         s->now = next;
-        if (*reply <= next) {
+        if (*s->reply_cycle <= next) {
             memory_reply taken;
-            while (memory_take(m->memory_system, next, s->index, &taken))
+            place = NULL; /* another line may be older */
+            while (*s->reply_cycle <= next && memory_take(m->memory_system, next, s->index, &taken))
                 if (take_reply(m, s, taken.token, stored)) return next;
             stored->item = NONE;
             if (s->completed_count) return next;
         }
         (void)memory_path_send(m, s);
-        access_stage(m, s);
-        memory_path_foresee(m, s);
+        send_on(m, s, place);
+        place = s->access_waits ? NULL : wait_for_place(m, s);
+        if (s->queued_misses == 1) send_in_next_cycle(m, s);
     }
 }
 
-uint64_t memory_path_next(const machine *m, const sm *s) {
+int memory_path_sends_next(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
-    if ((s->access_count && !s->access_waits) || (s->queued_misses && s->ends_wait && is_ahead(m, s)) ||
-        (s->queued_misses && !memory_refuses(m->memory_system, s->index) &&
-         (PATH_HAS(m, PART_GATES) || next_miss(m, s, &after, &packet)))) /* a gate opens with time */
-        return s->now + 1;
-    if (!s->check_count || s->checks_wait) return NEVER;
-    return IS_PLAIN && s->check_due != NEVER ? s->check_due : s->now + 1;
+    return (s->ends_wait && is_ahead(m, s)) ||
+           (!memory_refuses(m->memory_system, s->index) &&
+            (PATH_HAS(m, PART_GATES) || next_miss(m, s, &after, &packet))); /* a gate opens with time */
 }

@@ -107,6 +107,9 @@ typedef struct sm {
     uint32_t index;
     uint32_t *waiters; /* linked lists of waiters for L1 lines: the next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
+    const uint64_t *reply_cycle; /* when the SM should look at the memory (memory_sm_cycle_at) */
+    const uint8_t *network_full; /* MEMORY_FULL bits of its input, when it sends requests ahead of the memory; NULL: it
+                                    does not */
     uint64_t ahead_end; /* first cycle in which others may look at the SM again (ahead.h, window.h); 0: the next */
     uint32_t touched[BLOCK_ENTRIES_MAX]; /* blocks with `uncounted` instructions (sm/simple.h) */
     uint32_t touched_count;
@@ -157,6 +160,7 @@ typedef struct sm {
     uint32_t outstanding_misses;
     miss_queue *miss_queues;
     uint32_t queued_misses; /* misses in all miss queues */
+    uint32_t queued_data;   /* those of them that carry data */
     uint32_t next_queue;
     uint64_t sent_cycle; /* plain form: the cycle in which the last miss entered that left its queue a cycle early */
     memory_request *requests;
