@@ -26,6 +26,8 @@ static size_t resident(const gpump_meter *meter, size_t bytes) {
     return count;
 }
 
+/* 3,000 kernels of which an SM has a block of one take a few pages, and the meter has the bytes of one made by
+ * gpump_init. */
 static void a_meter_of_many_kernels_takes_memory_for_those_reported(void **state) {
     minigpu_config config;
     gpump_meter *meter, *other;
