@@ -18,12 +18,16 @@
 #define BLOCKS 7u
 #define ODD_BLOCK 4u /* that departs: three blocks are needed until lines are compared in runs */
 #define LINES 64u
+#define MOST_BLOCKS 32u
 
 static char path[] = "/tmp/gpump_runs_XXXXXX.traceg";
 static uint64_t number; /* of the line that is written */
 /* How many depart, one after the other: with two, the second one is what is followed then. */
 static uint32_t odd_blocks = 1;
 static int is_loop; /* 1: all lines are one instruction, which reads what the line before it has written */
+/* A letter for each block: `.` stays, a to d depart at line `at`, e to h at line `at` + 5, w to z at both. NULL: the
+ * odd blocks depart at line `at`. Letters of a kind differ by how they depart. */
+static const char *kinds;
 
 /* ---- text ---- */
 
@@ -263,21 +267,41 @@ static void put_line(FILE *file, uint32_t i, uint32_t mask, uint64_t base, depar
     put(file, text);
 }
 
+/* Returns how the last warp of a block departs at a line, where the blocks have kinds. */
+static departure of_kind(uint32_t b, uint32_t line, uint32_t at) {
+    static const departure ways[] = {OTHER_REGISTER, OTHER_MASK, LINE_LESS, LINE_MORE};
+    const char kind = kinds[b];
+    if (kind == '.' || (line != at && line != at + 5)) return STAYS;
+    if (kind >= 'w') return ways[kind - 'w'];
+    return (kind >= 'e') == (line != at) ? ways[(kind - 'a') % 4] : STAYS;
+}
+
+/* Returns how many lines a block of such a kind has. */
+static uint32_t lines_of_kind(uint32_t b, uint32_t at) {
+    uint32_t line, count = LINES;
+    for (line = at; line < LINES; line++)
+        count += (of_kind(b, line, at) == LINE_MORE) - (of_kind(b, line, at) == LINE_LESS);
+    return count;
+}
+
 /* Writes a trace whose blocks execute the same, but for one warp of one block, which departs at a line. Returns the
  * number of that line in the file. */
 static uint64_t write_departure(uint32_t version, uint32_t threads, uint32_t at, departure how) {
-    FILE *file = head(version, BLOCKS, threads);
+    const uint32_t blocks = kinds ? (uint32_t)strlen(kinds) : BLOCKS;
+    FILE *file = head(version, blocks, threads);
     const uint32_t warps = (threads + 31) / 32, mask_of_last = ALL >> (warps * 32 - threads);
     uint64_t place = 0;
     char text[128];
     uint32_t b, w, i;
-    for (b = 0; b < BLOCKS; b++) {
+    for (b = 0; b < blocks; b++) {
         snprintf(text, sizeof text, "#BEGIN_TB\nthread block = %u,0,0\n", b);
         put(file, text);
         for (w = 0; w < warps; w++) {
-            const departure own = b >= ODD_BLOCK && b < ODD_BLOCK + odd_blocks && w + 1 == warps ? how : STAYS;
+            const int is_odd = !kinds && b >= ODD_BLOCK && b < ODD_BLOCK + odd_blocks && w + 1 == warps;
+            const departure own = is_odd ? how : STAYS;
             const uint32_t mask = w + 1 == warps ? mask_of_last : ALL;
-            const uint32_t count = own == LINE_LESS                          ? LINES - 1
+            const uint32_t count = kinds && w + 1 == warps                   ? lines_of_kind(b, at)
+                                   : own == LINE_LESS                        ? LINES - 1
                                    : own == LINE_MORE                        ? LINES + 1
                                    : own == ENDS_EARLY || own == WRONG_COUNT ? at
                                                                              : LINES;
@@ -285,10 +309,11 @@ static uint64_t write_departure(uint32_t version, uint32_t threads, uint32_t at,
             put(file, text);
             for (i = 0; i < (own == ENDS_EARLY ? at : LINES); i++) {
                 const uint64_t base = FIRST_ADDRESS + (b * warps + w) * 4096;
-                if (i == at && own != STAYS) place = number;
-                if (i == at && own == LINE_LESS) continue;
-                if (i == at && own == LINE_MORE) put_line(file, i, mask, base, OTHER_REGISTER);
-                put_line(file, i, mask, base, i == at && own != LINE_MORE ? own : STAYS);
+                const departure here = kinds && w + 1 == warps ? of_kind(b, i, at) : i == at ? own : STAYS;
+                if (here != STAYS) place = number;
+                if (here == LINE_LESS) continue;
+                if (here == LINE_MORE) put_line(file, i, mask, base, OTHER_REGISTER);
+                put_line(file, i, mask, base, here != LINE_MORE ? here : STAYS);
             }
             snprintf(text, sizeof text, "0900 %08x 0 EXIT 0 0 0\n", mask);
             put(file, text);
@@ -321,7 +346,8 @@ static void expect_same_block(const trace_block *a, const trace_block *b) {
 /* Reads all blocks of a trace of version 5, and of the same one of version 6, whose lines are never compared in runs.
  */
 static void read_both_ways(uint32_t threads, uint32_t at, departure how) {
-    trace_block *blocks[2][BLOCKS];
+    const uint32_t count = kinds ? (uint32_t)strlen(kinds) : BLOCKS;
+    trace_block *blocks[2][MOST_BLOCKS];
     trace_kernel kernels[2];
     trace_map maps[2];
     uint32_t i, n;
@@ -331,10 +357,10 @@ static void read_both_ways(uint32_t threads, uint32_t at, departure how) {
         maps[i] = map;
         (void)write_departure(5 + i, threads, at, how);
         if (trace_kernel_open(&kernels[i], path, 1, &maps[i], error)) fail_msg("%s", error);
-        for (n = 0; n < BLOCKS; n++)
+        for (n = 0; n < count; n++)
             if (!(blocks[i][n] = trace_kernel_block(&kernels[i], n, error))) fail_msg("%s", error);
     }
-    for (n = 0; n < BLOCKS; n++) {
+    for (n = 0; n < count; n++) {
         expect_same_block(blocks[0][n], blocks[1][n]);
         for (i = 0; i < 2; i++) trace_block_free(blocks[i][n]);
     }
@@ -352,7 +378,7 @@ static void run_to_end(uint32_t threads, uint32_t at, departure how) {
     options.preempt_cycle = 300;
     if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
     if (machine_run(m, NEVER) != 1) fail_msg("%u threads, line %u, departure %u: %s", threads, at, how, m->error);
-    assert_int_equal(m->kernels[0].done_blocks, BLOCKS);
+    assert_int_equal(m->kernels[0].done_blocks, kinds ? strlen(kinds) : BLOCKS);
     machine_free(m);
     launch_file_free(&launch);
 }
@@ -374,6 +400,28 @@ static void a_warp_departs_within_a_run(void **state) {
             read_both_ways(threads[i], LINES - 1, (departure)how);
             run_to_end(threads[i], 30, (departure)how);
         }
+}
+
+/* Warps go several ways in turns, as at the edges of a grid. A warp that leaves one for another has the steps and
+ * digests that it has alone, and more ways than are kept do not mix. */
+static void warps_go_several_ways_in_turns(void **state) {
+    static const char *const turns[] = {
+        "...a..ea..ea..ea.",       /* two edges */
+        "...e...w..w.a..a..a",     /* a line that is like that of another way behind a line that is not */
+        ".....w.e.w.e.a.w.e.a...", /* the same, learnt in another order */
+        "..abcdefgh.wxyz.a.b.c.d.e.f.g.h",
+        "abababababab",
+        "...a.a.a..b.b.b..c.c.c..d.d.d..", /* expected to leave, and stays */
+        "...b.b.b.c.c.c.d.d.d.z.z.z.y.y",
+    };
+    uint32_t at, i;
+    (void)state;
+    for (i = 0; i < sizeof turns / sizeof *turns; i++) {
+        kinds = turns[i];
+        for (at = 0; at + 5 < LINES; at++) read_both_ways(40, at, STAYS);
+        run_to_end(64, 11, STAYS);
+    }
+    kinds = NULL;
 }
 
 /* The text of a loop looks alike everywhere: behind a line that had to be read, a run of lines is taken only where it
@@ -445,6 +493,7 @@ int main(void) {
         cmocka_unit_test(a_second_run_splits_a_segment_into_words),
         cmocka_unit_test(a_segment_of_two_blocks_is_split_and_forgotten),
         cmocka_unit_test(a_warp_departs_within_a_run),
+        cmocka_unit_test(warps_go_several_ways_in_turns),
         cmocka_unit_test(a_run_of_a_loop_is_taken_where_it_begins),
         cmocka_unit_test(a_damaged_line_within_a_run_is_refused),
         cmocka_unit_test(lines_beyond_the_number_are_refused),

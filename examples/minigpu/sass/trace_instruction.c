@@ -55,7 +55,7 @@ typedef struct register_tags {
 } register_tags;
 
 #define FOLLOWED_STEPS 16384u /* of a warp */
-#define FOLLOWED_RUNS 8192u
+#define FOLLOWED_RUNS 2048u
 #define FOLLOWED_BYTES (UINT32_C(1) << 17)
 
 /* A step of an earlier block's warp: a warp that has executed the same from its first instruction on reads the same
@@ -77,26 +77,38 @@ typedef struct line_run {
     const trace_pattern *pattern; /* of the end of its line, the last time; NULL: none */
 } line_run;
 
-/* The steps of the warps with one index, as most of the last ones have executed them. */
+/* The steps that warps with one index have executed. */
 typedef struct followed_warp {
     uint32_t count;    /* of steps */
-    uint32_t has_lost; /* 1: the last warp has executed others */
-    uint32_t agrees;   /* 1: the last warp has executed all of these and no others */
+    uint32_t agrees;   /* 1: the last warp that followed it has executed all of these and no others */
     uint32_t is_whole; /* 1: the runs are all lines of the warp */
     uint32_t run_count, bytes;
+    uint64_t used; /* when a warp followed it last, counted in warps of this index */
     followed_step steps[FOLLOWED_STEPS];
     line_run runs[FOLLOWED_RUNS];
     char text[FOLLOWED_BYTES]; /* of the runs' lines, but for the ends of those with an access */
 } followed_warp;
+
+#define WAYS 4u /* blocks at the edges of a grid go another way than those within it */
+
+/* The ways of the warps with one index. */
+typedef struct followed_ways {
+    uint64_t warps;        /* that have been read */
+    uint32_t last;         /* the way of the last warp */
+    uint32_t behind[WAYS]; /* the way of the warp behind one that has gone this way */
+    uint32_t doubts[WAYS]; /* 1: the last such warp has gone another one */
+    followed_warp ways[WAYS];
+} followed_ways;
 
 /* What reading instructions needs. */
 struct trace_instructions {
     uint32_t seed, first;                 /* of the warp's tags; its first step in the block */
     uint32_t lanes;                       /* that the warp has */
     uint32_t warp;                        /* its index in the block */
-    uint32_t follows;                     /* 1: its steps are those of `followed` so far, and nothing is known
-                                             of `registers` */
-    uint32_t rewrites;                    /* 1: what it executes otherwise becomes what is followed */
+    followed_warp *way;                   /* that it follows or writes */
+    uint32_t follows;                     /* 1: its steps are those of `way` so far, and nothing is known of
+                                             `registers` */
+    uint32_t rewrites;                    /* 1: what it executes becomes `way` */
     uint32_t records;                     /* 1: its lines become the runs of what is followed */
     uint32_t run, run_step;               /* the run that comes next; index of its first step in the warp */
     uint32_t last;                        /* index of the last line's beginning */
@@ -109,7 +121,7 @@ struct trace_instructions {
     register_tags registers[SASS_REGISTERS + 1];
     mask_weights of_bytes[LANES / 8][256]; /* weights of 8 lanes each */
     trace_patterns patterns;
-    followed_warp followed[TRACE_WARPS];
+    followed_ways followed[TRACE_WARPS];
     trace_region region; /* of the warp, where there are regions */
 };
 
@@ -271,27 +283,33 @@ static void clear_registers(struct trace_instructions *reading, uint32_t count) 
 
 void trace_instructions_begin(trace_kernel *k, const trace_block *b, uint32_t warp) {
     struct trace_instructions *reading = k->reading;
-    followed_warp *followed = &reading->followed[warp];
+    followed_ways *of_index = &reading->followed[warp];
     const uint32_t threads = k->block[0] * k->block[1] * k->block[2] - warp * LANES;
     reading->seed = tags_seed(k->number, b->linear, warp);
     reading->first = (uint32_t)b->step_count;
     reading->lanes = threads < LANES ? (1u << threads) - 1 : UINT32_MAX;
     reading->warp = warp;
     reading->follows = !k->regions && k->tracer_version < 6;
-    reading->rewrites = !followed->count || followed->has_lost;
-    reading->records = reading->follows && followed->agrees && !followed->is_whole;
+    reading->rewrites = 0;
+    reading->way = &of_index->ways[of_index->behind[of_index->last]];
+    reading->records = reading->follows && reading->way->agrees && !reading->way->is_whole;
     reading->run = reading->run_step = 0;
-    if (reading->records) followed->run_count = followed->bytes = 0;
+    if (reading->records) reading->way->run_count = reading->way->bytes = 0;
     if (k->regions) trace_region_begin(&reading->region);
     if (!reading->follows) clear_registers(reading, k->program.registers);
 }
 
 void trace_instructions_end(trace_kernel *k, const trace_block *b) {
     struct trace_instructions *reading = k->reading;
-    followed_warp *followed = &reading->followed[reading->warp];
-    followed->has_lost = !reading->follows;
-    followed->agrees = reading->follows && b->step_count - reading->first == followed->count;
-    if (followed->agrees && reading->records) followed->is_whole = 1;
+    followed_ways *of_index = &reading->followed[reading->warp];
+    followed_warp *way = reading->way;
+    const uint32_t number = (uint32_t)(way - of_index->ways), last = of_index->last;
+    way->agrees = reading->follows && b->step_count - reading->first == way->count;
+    if (way->agrees && reading->records) way->is_whole = 1;
+    way->used = ++of_index->warps;
+    if (of_index->behind[last] != number && of_index->doubts[last]) of_index->behind[last] = number;
+    of_index->doubts[last] = of_index->behind[last] != number;
+    of_index->last = number;
 }
 
 /* Gives each lane of a register its own tag. */
@@ -355,11 +373,64 @@ static void write_results(struct trace_instructions *reading, const instruction 
     }
 }
 
-/* The warp goes another way than the one that it has followed: executes its steps up to the index-th. */
+/* Copies the runs of the first lines of a way that has them to another way, which is recorded from there on. */
+static void copy_runs(struct trace_instructions *reading, const followed_warp *from, followed_warp *to,
+                      uint32_t lines) {
+    const char *end;
+    line_run *run;
+    to->run_count = to->bytes = 0;
+    for (; lines; lines -= run->count) {
+        run = &to->runs[to->run_count];
+        *run = from->runs[to->run_count++];
+        to->bytes = run->at + run->bytes + run->beginning;
+        if (run->count <= lines) continue;
+        end = from->text + run->at;
+        for (run->count = 0; run->count < lines; run->count++) end = (const char *)memchr(end, '\n', run->bytes) + 1;
+        run->bytes = (uint32_t)(end - from->text) - run->at;
+        run->beginning = 0;
+        to->bytes = run->at + run->bytes;
+    }
+    memcpy(to->text, from->text, to->bytes);
+    reading->records = 1;
+}
+
+/* The warp leaves its way at the index-th step. Goes to another one that is the same up to there and has this step.
+ * Returns 0 when there is none. */
+static int take_another_way(struct trace_instructions *reading, const line_beginning *l, uint32_t index) {
+    followed_warp *const ways = reading->followed[reading->warp].ways, *const from = reading->way, *to;
+    const int has_runs = from->is_whole || reading->records;
+    for (to = ways; to < ways + WAYS; to++)
+        if (to != from && index < to->count && to->steps[index].instruction == l->instruction &&
+            to->steps[index].mask == l->access.mask && !memcmp(to->steps, from->steps, index * sizeof *to->steps))
+            break;
+    if (to == ways + WAYS) return 0;
+    reading->way = to;
+    reading->records = reading->run = reading->run_step = 0;
+    if (!to->is_whole && has_runs) copy_runs(reading, from, to, index);
+    for (; to->is_whole && reading->run_step + to->runs[reading->run].count <= index; reading->run++)
+        reading->run_step += to->runs[reading->run].count;
+    return 1;
+}
+
+/* Makes a way of the first steps of the one that is followed, in place of the one that was followed least lately. */
+static void begin_way(struct trace_instructions *reading, uint32_t index) {
+    followed_warp *const ways = reading->followed[reading->warp].ways, *to = ways;
+    uint32_t n;
+    for (n = 1; n < WAYS; n++)
+        if (ways[n].used < to->used) to = &ways[n];
+    if (to != reading->way) memcpy(to->steps, reading->way->steps, index * sizeof *to->steps);
+    to->count = index;
+    to->agrees = to->is_whole = 0;
+    reading->way = to;
+    reading->rewrites = 1;
+}
+
+/* The warp goes another way than those that are known: executes its steps up to the index-th. */
 static void stop_following(const trace_kernel *k, const trace_block *b, uint32_t index) {
     struct trace_instructions *reading = k->reading;
     uint32_t n;
-    reading->follows = 0;
+    reading->follows = reading->records = 0;
+    if (index < FOLLOWED_STEPS) begin_way(reading, index);
     clear_registers(reading, k->program.registers);
     for (n = 0; n < index; n++) {
         const trace_step *step = &b->steps[reading->first + n];
@@ -373,17 +444,16 @@ static uint32_t execute(const trace_kernel *k, const trace_block *b, const line_
                         const uint32_t *values) {
     struct trace_instructions *reading = k->reading;
     const instruction *i = &k->program.instructions[l->instruction];
-    followed_warp *followed = &reading->followed[reading->warp];
     uint32_t sources = 0, n;
+    if (reading->follows && take_another_way(reading, l, index)) return reading->way->steps[index].sources;
     if (reading->follows) stop_following(k, b, index);
     for (n = 0; n < i->source_count; n++)
         sources += tags_source_weight(n) * digest_of(reading, &reading->registers[i->sources[n].index], l);
     write_results(reading, i, l->access.mask, index, values);
-    if (reading->rewrites && index < FOLLOWED_STEPS && !k->regions && k->tracer_version < 6) {
+    if (reading->rewrites && index < FOLLOWED_STEPS) {
         const followed_step step = {l->instruction, l->access.mask, sources, l->weights.weights * l->source_weights};
-        followed->steps[index] = step;
-        followed->count = index + 1;
-        followed->is_whole = 0;
+        reading->way->steps[index] = step;
+        reading->way->count = index + 1;
     }
     return sources;
 }
@@ -393,10 +463,9 @@ static inline void digest_step(const trace_kernel *k, const trace_block *b, cons
                                const uint32_t *values) {
     const struct trace_instructions *reading = k->reading;
     const uint32_t index = (uint32_t)b->step_count - 1 - reading->first;
-    const followed_warp *followed = &reading->followed[reading->warp];
-    const followed_step *step = &followed->steps[index < FOLLOWED_STEPS ? index : 0];
+    const followed_step *step = &reading->way->steps[index < FOLLOWED_STEPS ? index : 0];
     uint32_t sources;
-    if (reading->follows && index < followed->count && step->instruction == l->instruction &&
+    if (reading->follows && index < reading->way->count && step->instruction == l->instruction &&
         step->mask == l->access.mask)
         sources = step->sources;
     else
@@ -680,7 +749,6 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
     uint32_t space;
     int failed = 0;
     if (!l) return -1;
-    k->reading->records = 0;
     space = l->access.space;
     a.is_straight = 0;
     a.count = l->access.width ? gpump_bits_count64(l->access.mask) : 0;
@@ -698,6 +766,7 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
         values = trace_values_read(k, r, b, l->access.mask, &l->destinations, in->destination_count, &failed);
     if (failed) return -1;
     digest_step(k, b, l, values);
+    k->reading->records = 0; /* the line may have no text that is kept */
     return 0;
 }
 
@@ -769,7 +838,7 @@ static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, t
 
 /* A line of the warp that is recorded has been taken. */
 static void record(struct trace_instructions *reading, line_beginning *l) {
-    followed_warp *followed = &reading->followed[reading->warp];
+    followed_warp *followed = reading->way;
     line_run *run = followed->run_count ? &followed->runs[followed->run_count - 1] : NULL;
     const uint32_t bytes = l->whole ? l->whole : l->length;
     if (followed->run_count == FOLLOWED_RUNS || followed->bytes + bytes > FOLLOWED_BYTES) {
@@ -797,7 +866,7 @@ static void record(struct trace_instructions *reading, line_beginning *l) {
 /* Adds steps that are followed, without addresses. Returns -1 when memory is out. */
 static inline int add_followed(const struct trace_instructions *reading, trace_block *b, uint32_t index,
                                uint32_t count) {
-    const followed_step *from = &reading->followed[reading->warp].steps[index], *const end = from + count;
+    const followed_step *from = &reading->way->steps[index], *const end = from + count;
     const uint32_t seed = reading->seed;
     trace_step *to;
     if (b->step_count + count > b->step_capacity && reserve_steps(b, b->step_capacity * 2 + 1024 + count)) return -1;
@@ -834,7 +903,7 @@ static inline uint32_t take_run(const trace_kernel *k, trace_ahead *ahead, trace
 /* Takes runs of lines that are those of the warp that is followed, but for addresses. Returns how many lines. */
 static uint64_t take_runs(trace_kernel *k, trace_block *b, uint64_t most) {
     struct trace_instructions *reading = k->reading;
-    followed_warp *followed = &reading->followed[reading->warp];
+    followed_warp *followed = reading->way;
     trace_ahead *const ahead = trace_text_ahead(k->text);
     const uint32_t first = reading->run_step;
     uint32_t taken = 0;
@@ -854,9 +923,9 @@ static uint64_t take_runs(trace_kernel *k, trace_block *b, uint64_t most) {
 }
 
 /* The same, where the next line is the first one of a run. The access of a run may have been read by itself. */
-static uint64_t take_next_runs(trace_kernel *k, trace_block *b, uint64_t most) {
+static inline uint64_t take_next_runs(trace_kernel *k, trace_block *b, uint64_t most) {
     struct trace_instructions *reading = k->reading;
-    const followed_warp *followed = &reading->followed[reading->warp];
+    const followed_warp *followed = reading->way;
     const uint32_t index = (uint32_t)b->step_count - reading->first;
     if (!followed->is_whole || !reading->follows) return 0;
     if (reading->run < followed->run_count && reading->run_step + followed->runs[reading->run].count == index) {
@@ -870,7 +939,7 @@ uint64_t trace_instructions_compare(trace_kernel *k, trace_block *b, uint64_t mo
     struct trace_instructions *reading = k->reading;
     trace_ahead *const ahead = trace_text_ahead(k->text);
     uint64_t taken;
-    for (taken = take_next_runs(k, b, most); taken < most; taken++) {
+    for (taken = take_next_runs(k, b, most); taken < most; taken += 1 + take_next_runs(k, b, most - taken - 1)) {
         line_beginning *l;
         const char *end;
         if (ahead->length < TRACE_COMPARED_BYTES && !trace_text_fill(k->text, TRACE_COMPARED_BYTES)) break;
