@@ -5,10 +5,13 @@
         python3 tinygrad_bits.py plain.txt
     ... MINIGPU=preempt:500:switch,preempt_every:1000 python3 tinygrad_bits.py preempted.txt
     python3 tinygrad_bits.py --compare plain.txt preempted.txt
+    python3 tinygrad_bits.py --csv plain.txt preempted.txt >tinygrad_compared.csv
+    python3 tinygrad_bits.py --count tinygrad_compared.csv
 
 Each test runs in a child with the same random numbers, so two runs differ only if a kernel computes something else. A
 line of a table has a test's name, its result, the number of arrays, their hash and the seconds of processor time. A
-test whose line is there is not run again. LIMIT is the processor time of a test in seconds (20).
+test whose line is there is not run again, nor is one that stands in the CSV of --csv whose path DONE gives. LIMIT is
+the processor time of a test in seconds (20).
 """
 import hashlib
 import os
@@ -52,6 +55,9 @@ def run_all(path):
     if os.path.exists(path):
         with open(path) as file:
             done = {line.split()[0] for line in file}
+    if os.environ.get("DONE"):
+        with open(os.environ["DONE"]) as file:
+            done |= {line.split(",")[0] for line in file}
     with open(path, "a", buffering=1) as file:
         for name in sorted(name for name in dir(module.TestOps) if name.startswith("test_") and name not in done):
             reader, writer = os.pipe()
@@ -82,7 +88,33 @@ def compare(paths):
     return len(same) < len(both)
 
 
+def write_csv(paths):
+    """A line per test that both tables have: its results, whether the bits are the same, arrays, seconds."""
+    tables = []
+    for path in paths:
+        with open(path) as file:
+            tables.append({line.split()[0]: line.split()[1:] for line in file})
+    print("test,plain,preempted,same_bits,arrays,plain_seconds,preempted_seconds")
+    for name in sorted(name for name in tables[0] if name in tables[1]):
+        plain, preempted = tables[0][name], tables[1][name]
+        print(",".join([name, plain[0], preempted[0], "yes" if plain[:3] == preempted[:3] else "no", plain[1], plain[3], preempted[3]]))
+
+
+def count(path):
+    with open(path) as file:
+        rows = [line.strip().split(",") for line in file][1:]
+    both = [row for row in rows if row[1] == row[2] == "passed"]
+    print("%d tests: %d passed both times, %d of them with the same bits in %d arrays; %d skipped, %d failed both times, %d other" % (
+        len(rows), len(both), sum(row[3] == "yes" for row in both), sum(int(row[4]) for row in both if row[3] == "yes"),
+        sum(row[1] == row[2] == "skipped" for row in rows), sum(row[1] == row[2] == "failed" for row in rows),
+        sum(row[1] != row[2] or row[1] == "given-up" for row in rows)))
+
+
 if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "--count":
+        sys.exit(count(sys.argv[2]))
+    if len(sys.argv) == 4 and sys.argv[1] == "--csv":
+        sys.exit(write_csv(sys.argv[2:]))
     if len(sys.argv) == 4 and sys.argv[1] == "--compare":
         sys.exit(compare(sys.argv[2:]))
     if len(sys.argv) != 2:

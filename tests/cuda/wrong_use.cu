@@ -52,7 +52,7 @@ int main(int count, char **arguments) {
     expect("free", cudaFree(p), cudaSuccess);
     expect("double free", cudaFree(p), cudaErrorInvalidValue);
     cudaGetLastError();
-    store<<<1, 32>>>(p); /* what was given back */
+    store<<<1, 32>>>(p + 13); /* what was given back; the error names the address, not its segment */
     expect("store", cudaDeviceSynchronize(), cudaErrorIllegalAddress);
     expect("sticks", cudaMalloc(&p, 4), cudaErrorIllegalAddress);
     expect("sticks still", cudaGetLastError(), cudaErrorIllegalAddress);

@@ -1,6 +1,7 @@
 #include "sm/memory_path.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sm/memory_access.h"
@@ -265,18 +266,35 @@ static void access_stage(machine *m, sm *s) {
 
 /* ---- check queue: one translation per cycle, effect after the last ---- */
 
+/* Returns the first lane whose access begins in a segment, and sets the lane's address; NONE: local memory, whose lanes
+ * give no addresses of the device. */
+static __attribute__((cold)) uint32_t lane_in_segment(const in_flight *r, uint64_t segment, uint64_t *address) {
+    const uint32_t lanes = instruction_address_lanes(r->instruction, r->active);
+    uint32_t lane;
+    for (lane = 0; lane < LANES; lane++)
+        if (lanes >> lane & 1 && memory_access_global(r, lane, address) && *address - segment < SEGMENT_BYTES)
+            return lane;
+    return NONE;
+}
+
 __attribute__((cold)) void memory_path_wrong_translation(machine *m, const in_flight *r, uint64_t segment,
                                                          translation found) {
     const block *b = &m->blocks[r->block];
-    char nearest[NEAREST_TEXT_BYTES] = "";
-    if (found != TRANSLATION_ABSENT && segment >= DEVICE_BASE && segment - DEVICE_BASE < m->memory_bytes)
-        buffer_ends_nearest(m, segment, 0, nearest);
-    machine_fail(
-        m, "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), %s%s%s; block %" PRIu64 " warp %u",
-        m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column,
-        m->kernels[b->kernel].program->name, opcode_name(r->instruction->opcode), segment,
-        found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
-        nearest[0] ? ", " : "", nearest, b->linear, m->warps[r->warp].index);
+    char nearest[NEAREST_TEXT_BYTES] = "", which[20] = "";
+    uint64_t address;
+    const uint32_t lane = lane_in_segment(r, segment, &address);
+    if (lane == NONE)
+        address = segment;
+    else
+        snprintf(which, sizeof which, " lane %u", lane);
+    if (found != TRANSLATION_ABSENT && address >= DEVICE_BASE && address - DEVICE_BASE < m->memory_bytes)
+        buffer_ends_nearest(m, address, lane == NONE ? 0 : instruction_access_bytes(r->instruction), nearest);
+    machine_fail(m, "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 "%s, %s%s%s; block %" PRIu64 " warp %u%s",
+                 m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column,
+                 m->kernels[b->kernel].program->name, opcode_name(r->instruction->opcode), address,
+                 lane == NONE ? " (128-byte segment)" : "",
+                 found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
+                 nearest[0] ? ", " : "", nearest, b->linear, m->warps[r->warp].index, which);
 }
 
 void memory_path_pass(machine *m, sm *s, uint32_t record) {
