@@ -27,13 +27,14 @@ int pipeline_runs_past_end(machine *m, const warp *w, const issue_info *info) {
 }
 
 /* The scoreboard's and the memory order's word on a warp's next instruction, `info`. */
-static inline void see_next(sm *s, const warp *w, uint32_t slot, const issue_info *info) {
+static inline void see_next(sm *s, warp *w, uint32_t slot, const issue_info *info) {
     const issue_info *before = s->slot_info[slot];
     s->slot_info[slot] = info;
     if (!before || before->unit != info->unit) {
         if (before) s->unit_slots[before->unit] &= ~BIT(slot);
         s->unit_slots[info->unit] |= BIT(slot);
     }
+    w->waits_for = UINT64_MAX; /* of any form: a machine of the plain form calls this one between two cycles */
     if (w->sources_until <= s->now && scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
         s->clear |= BIT(slot);
     else

@@ -10,6 +10,10 @@
 
 #include "state/state.h"
 
+/* issue_info.commits_more: what most simple instructions (sm/simple.h) do not ask for. Commit: it names further words,
+ * or is counted, or writes nothing. Issue: it names further words, or the memory order may hold it. */
+enum { COMMITS_MORE = 1, ISSUES_MORE = 2 };
+
 /* Returns the i-th word of the scoreboard that an instruction names, and its bits there. */
 static inline const issue_word *issue_word_at(const issue_info *info, uint32_t i, uint32_t *word) {
     const int here = i < ISSUE_WORDS;

@@ -10,8 +10,6 @@
 #ifndef MINIGPU_SIMPLE_H
 #define MINIGPU_SIMPLE_H
 
-#define SIMPLE_ISSUE static __attribute__((noinline))
-
 SM_INLINE void take_control(machine *m, sm *s, simple_counts *counts);
 static inline void take_sources(machine *m, sm *s);
 static void take_fetched(const machine *m, sm *s);
@@ -19,60 +17,89 @@ static void find_executed_cycle(sm *s);
 
 /* ---- issue ---- */
 
-/* What simple instructions and branches have in common at issue. The caller sees to executed_cycle. */
-SM_INLINE void enter_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot, pipe_stage *stage, uint32_t item,
-                            uint32_t active) {
+/* A scheduler issues an instruction of the warp in this slot. */
+SM_INLINE void take_scheduler(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     const uint64_t now = s->now;
-    pipe_entry *entry = pipe_put(stage, now + s->pipes[PIPE_OPERANDS].length, item);
-    entry->with = active;
     s->records_left--;
     s->progress_cycle = now;
     s->scheduler_last[scheduler] = slot;
     s->scheduler_free[scheduler] = now + m->config.issue_interval;
 }
 
-/* Returns whether scoreboard and memory order let an instruction issue. */
-static inline int simple_clear(const warp *w, const issue_info *info) {
+/* A branch enters the pipeline. The caller sees to executed_cycle. */
+SM_INLINE void enter_branch(machine *m, sm *s, uint32_t scheduler, uint32_t slot, pipe_stage *stage, uint32_t item,
+                            uint32_t active) {
+    pipe_entry *entry = pipe_put(stage, s->now + s->pipes[PIPE_OPERANDS].length, item);
+    entry->with = active;
+    take_scheduler(m, s, scheduler, slot);
+}
+
+/* simple_conflicts of an instruction that names several words, or that the memory order may hold. */
+static __attribute__((noinline)) uint64_t more_conflicts(const warp *w, const issue_info *info) {
     uint64_t conflicts = w->scoreboard[info->word[0]].pending & info->names[0];
     if (info->words > 1) conflicts |= w->scoreboard[info->word[1]].pending & info->names[1];
-    if (info->words > ISSUE_WORDS) conflicts |= !scoreboard_clear(w, info);
-    return !conflicts && (!info->is_ordered || memory_order_clear(w, info, 0));
+    if (info->words > ISSUE_WORDS && !scoreboard_clear(w, info)) conflicts = UINT64_MAX;
+    return info->is_ordered && (conflicts || !memory_order_clear(w, info, 0)) ? UINT64_MAX : conflicts;
+}
+
+/* Returns 0 when scoreboard and memory order let an instruction issue; else what it waits for (warp.waits_for). */
+static inline uint64_t simple_conflicts(const warp *w, const issue_info *info) {
+    if (info->commits_more & ISSUES_MORE) return more_conflicts(w, info);
+    return w->scoreboard[info->word[0]].pending & info->names[0];
 }
 
 /* The next instruction of the warp, `next`, is looked at after a simple one, `info`. */
 SM_INLINE void see_after_simple(machine *m, sm *s, warp *w, uint32_t slot, const issue_info *info,
                                 const issue_info *next) {
-    if (pipeline_runs_past_end(m, w, next)) return;
+    uint64_t conflicts;
+    if (next->commits_more & ISSUES_MORE) {
+        if (pipeline_runs_past_end(m, w, next)) return;
+        conflicts = more_conflicts(w, next);
+    } else {
+        conflicts = w->scoreboard[next->word[0]].pending & next->names[0];
+    }
     hold_sources(s, w, info, next);
     s->slot_info[slot] = next;
     if (next->unit != UNIT_ALU) {
         s->unit_slots[UNIT_ALU] &= ~BIT(slot);
         s->unit_slots[next->unit] |= BIT(slot);
     }
-    if (w->sources_until > s->now || !simple_clear(w, next)) s->clear &= ~BIT(slot);
+    if (w->sources_until <= s->now && !conflicts) return;
+    w->waits_for = conflicts;
+    s->clear &= ~BIT(slot);
 }
 
-/* The lanes come last: to the compiler their stores may change anything. */
-SIMPLE_ISSUE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot, const issue_info *info) {
-    warp *w = &m->warps[s->slot_warp[slot]];
-    block *b = w->home;
-    simt_entry *top = &w->stack.entries[w->stack.depth - 1];
-    const uint32_t active = guarded(info, top->mask, w->predicates), pc = top->pc;
-    const issue_info *next = info + 1;
+/* The order keeps few values at a time, so that most stay in registers. The lanes come last: to the compiler their
+ * stores may change anything. */
+SM_INLINE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot, const issue_info *info) {
+    pipe_stage *stage = &s->pipes[PIPE_ALU];
+    pipe_entry *entry;
+    warp *w;
+    simt_entry *top;
+    uint32_t pc, active;
+    block *b;
+    take_scheduler(m, s, scheduler, slot);
+    w = &m->warps[s->slot_warp[slot]];
+    top = &w->stack.entries[w->stack.depth - 1];
+    pc = top->pc;
+    active = guarded(info, top->mask, w->predicates);
     top->pc = pc + 1;
-    if (top->pc == top->reconvergence) {
-        simt_go(&w->stack, pc + 1);
-        next = &w->program[simt_top(&w->stack)->pc];
-    }
-    enter_simple(m, s, scheduler, slot, &s->pipes[PIPE_ALU], pc << SLOT_BITS | slot, active);
-    w->sequence++;
-    w->in_flight++;
-    b->in_flight++;
-    b->registers_pending++;
     w->scoreboard[info->word[0]].pending |= info->bits[0].destinations;
     if (info->words > 1) w->scoreboard[info->word[1]].pending |= info->bits[1].destinations;
+    if (__builtin_expect(pc + 1 != top->reconvergence, 1)) {
+        see_after_simple(m, s, w, slot, info, info + 1);
+    } else {
+        simt_go(&w->stack, pc + 1);
+        see_after_simple(m, s, w, slot, info, &w->program[simt_top(&w->stack)->pc]);
+    }
+    entry = pipe_put(stage, s->now + s->pipes[PIPE_OPERANDS].length, pc << SLOT_BITS | slot);
+    entry->with = active;
+    w->sequence++;
+    w->in_flight++;
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
-    see_after_simple(m, s, w, slot, info, next);
+    b = w->home;
+    b->in_flight++;
+    b->registers_pending++;
     if (active) lanes_quick_execute(&info->quick, active, w->registers, w->predicates);
 }
 
@@ -80,7 +107,7 @@ SIMPLE_ISSUE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t s
 SM_INLINE void issue_branch(machine *m, sm *s, uint32_t scheduler, uint32_t slot, const issue_info *info) {
     warp *w = &m->warps[s->slot_warp[slot]];
     const simt_entry *top = simt_top(&w->stack);
-    enter_simple(m, s, scheduler, slot, &s->pipes[PIPE_CONTROL], BRANCH_FLAG | top->pc << SLOT_BITS | slot,
+    enter_branch(m, s, scheduler, slot, &s->pipes[PIPE_CONTROL], BRANCH_FLAG | top->pc << SLOT_BITS | slot,
                  guarded(info, top->mask, w->predicates));
     s->unit_free[UNIT_CONTROL] = s->now + 1;
     if (s->units_free < s->now + 1) s->units_free = s->now + 1;
@@ -123,39 +150,64 @@ SM_INLINE void end_simple(const machine *m, sm *s, warp *w, block *b, const issu
     }
     w->in_flight--;
     b->in_flight--;
-    b->registers_pending -= info->writes;
     counts->ended++;
+#ifdef __POPCNT__
+    counts->threads += gpump_bits_count64(active);
+#else
     counts->threads += active == UINT32_MAX ? LANES : gpump_bits_count64(active);
-    if (info->counted) counts->executed->counted[info->counted]++;
+#endif
     if (!b->uncounted++) s->touched[s->touched_count++] = (uint32_t)(b - m->blocks);
+}
+
+/* What few simple instructions have to do when they commit. */
+static __attribute__((noinline)) void commit_more(warp *w, block *b, const issue_info *info,
+                                                  executed_instructions *executed) {
+    scoreboard_release_destinations(w, info);
+    if (!executed) return;
+    if (!info->writes) b->registers_pending++; /* the caller subtracts it */
+    if (info->counted) executed->counted[info->counted]++;
 }
 
 /* Arithmetic without a record that is due commits. */
 SM_INLINE void commit_due(machine *m, sm *s, pipe_stage *stage, simple_counts *counts) {
     const uint64_t now = s->now;
+    const uint32_t mask = stage->mask;
+    const pipe_entry *entries = stage->entries;
     uint32_t head = stage->head, count = stage->count;
-    if (stage->due > now) return;
-    for (; count && stage->entries[head].cycle <= now; head = (head + 1) & stage->mask, count--) {
-        const pipe_entry entry = stage->entries[head];
-        const uint32_t slot = entry.item % WARP_SLOTS_MAX;
+    uint64_t due = stage->due;
+    if (due > now) return;
+    s->records_left += count;
+    do {
+        const pipe_entry *entry = &entries[head];
+        const uint32_t item = entry->item, active = entry->with, slot = item % WARP_SLOTS_MAX;
         const issue_info *info;
+        uint64_t written;
         block *b;
         warp *w;
-        s->records_left++;
-        if (entry.item == NONE) continue; /* the instruction was squashed */
+        head = (head + 1) & mask;
+        due = --count ? entries[head].cycle : NEVER;
+        if (item == NONE) continue; /* the instruction was squashed */
         w = &m->warps[s->slot_warp[slot]];
         b = w->home;
-        info = &w->program[entry.item >> SLOT_BITS];
-        w->scoreboard[info->word[0]].pending &= ~info->bits[0].destinations;
-        if (info->words > 1) scoreboard_release_destinations(w, info);
-        end_simple(m, s, w, b, info, entry.with, counts);
-        if (!(s->clear >> slot & 1) && w->sources_until <= now && simple_clear(w, s->slot_info[slot]))
-            s->clear |= BIT(slot);
+        info = &w->program[item >> SLOT_BITS];
+        written = info->bits[0].destinations;
+        w->scoreboard[info->word[0]].pending &= ~written;
+        if (info->commits_more & COMMITS_MORE) {
+            commit_more(w, b, info, counts ? counts->executed : NULL);
+            written = UINT64_MAX;
+        }
+        end_simple(m, s, w, b, info, active, counts);
+        if (counts) b->registers_pending--;
+        if ((w->waits_for & written) && w->sources_until <= now && !(s->clear >> slot & 1)) {
+            w->waits_for = simple_conflicts(w, s->slot_info[slot]);
+            if (!w->waits_for) s->clear |= BIT(slot);
+        }
         if (!b->in_flight) pipeline_block_may_be_done(m, s, b);
-    }
+    } while (due <= now);
+    s->records_left -= count;
     stage->head = head;
     stage->count = count;
-    stage->due = count ? stage->entries[head].cycle : NEVER;
+    stage->due = due;
 }
 
 static __attribute__((cold)) void nests_too_deep(machine *m, uint32_t warp_index, const issue_info *info) {
@@ -167,13 +219,14 @@ static __attribute__((cold)) void nests_too_deep(machine *m, uint32_t warp_index
 }
 
 /* The next instruction of the warp, `next`, is looked at after a branch. */
-SM_INLINE void see_after_branch(sm *s, const warp *w, uint32_t slot, const issue_info *next) {
+SM_INLINE void see_after_branch(sm *s, warp *w, uint32_t slot, const issue_info *next) {
     s->slot_info[slot] = next;
     if (next->unit != UNIT_CONTROL) {
         s->unit_slots[UNIT_CONTROL] &= ~BIT(slot);
         s->unit_slots[next->unit] |= BIT(slot);
     }
-    if (w->sources_until <= s->now && simple_clear(w, next))
+    w->waits_for = simple_conflicts(w, next);
+    if (w->sources_until <= s->now && !w->waits_for)
         s->clear |= BIT(slot);
     else
         s->clear &= ~BIT(slot);
@@ -192,6 +245,10 @@ SM_INLINE void commit_branch(machine *m, sm *s, uint32_t item, uint32_t active, 
     if (simt_branch(&w->stack, active, info->instruction->target, info->instruction->reconvergence))
         nests_too_deep(m, index, info);
     end_simple(m, s, w, b, info, active, counts);
+    if (counts) {
+        b->registers_pending -= info->writes;
+        if (info->counted) counts->executed->counted[info->counted]++;
+    }
     next = &w->program[simt_top(&w->stack)->pc];
     if (!pipeline_runs_past_end(m, w, next)) see_after_branch(s, w, slot, next);
     if (!gate_calling(w)) pipe_put(&s->pipes[PIPE_FETCH], s->now, index);

@@ -74,6 +74,9 @@ typedef struct warp {
     uint64_t sources_until;    /* cycle until which the last instruction reads a source that the next one overwrites */
     uint64_t region_instructions; /* instructions since its region began, for a region log (region.h) */
     scoreboard_word scoreboard[SCOREBOARD_WORDS];
+    /* Of a warp whose next instruction is not clear (sm/simple.h): the bits, in any word of the scoreboard, of the
+     * registers that it waits for. It is looked at when one of them is written. All bits: when any is. */
+    uint64_t waits_for;
     uint32_t lanes;               /* mask of the lanes that exist */
     uint32_t barrier;             /* barrier that the warp waits at; NONE: it waits at none */
     uint32_t barrier_pc;          /* PC of the instruction that waits at the barrier */
