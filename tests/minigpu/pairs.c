@@ -16,30 +16,36 @@ static char output[1 << 16];
 /* Two shards, merged, are the bytes of the table in one run; nothing is written over. */
 static void merged_shards_are_the_whole_table(void **state) {
     static char whole[1 << 14], merged[1 << 14];
-    const char *const commands[] = {MINIGPU "pairs " THREE QUICK "--csv whole.csv",
-                                    MINIGPU "pairs " THREE QUICK "--shard 1/2 --csv part1.csv",
-                                    MINIGPU "pairs " THREE QUICK "--shard 0/2 --csv part0.csv",
-                                    MINIGPU "pairs merge merged.csv part1.csv part0.csv"};
+    const char *const commands[] = {MINIGPU "pairs " THREE QUICK "--csv pairs_whole.csv",
+                                    MINIGPU "pairs " THREE QUICK "--shard 1/2 --csv pairs_part1.csv",
+                                    MINIGPU "pairs " THREE QUICK "--shard 0/2 --csv pairs_part0.csv",
+                                    MINIGPU "pairs merge pairs_merged.csv pairs_part1.csv pairs_part0.csv"};
     uint32_t i, lines = 0;
     (void)state;
-    unlink("merged.csv"); /* of a run that failed */
+    unlink("pairs_merged.csv"); /* of a run that failed */
     for (i = 0; i < sizeof commands / sizeof *commands; i++)
         if (run_command(commands[i], output, sizeof output)) fail_msg("%s: %s", commands[i], output);
-    assert_int_equal(run_command("cat whole.csv", whole, sizeof whole), 0);
-    assert_int_equal(run_command("cat merged.csv", merged, sizeof merged), 0);
+    assert_int_equal(run_command("cat pairs_whole.csv", whole, sizeof whole), 0);
+    assert_int_equal(run_command("cat pairs_merged.csv", merged, sizeof merged), 0);
     assert_string_equal(whole, merged);
-    assert_int_equal(run_command(MINIGPU "pairs summary merged.csv", output, sizeof output), 0);
+    assert_int_equal(run_command(MINIGPU "pairs summary pairs_merged.csv", output, sizeof output), 0);
     assert_non_null(strstr(output, "| even | 3 | "));
     assert_non_null(strstr(output, "| leftover | 3 | "));
     /* What is there already is not written over, a part least of all. */
-    assert_int_equal(run_command(MINIGPU "pairs merge part1.csv part0.csv 2>&1", output, sizeof output), 2);
-    assert_non_null(strstr(output, "merge writes its first file, and part1.csv exists"));
-    assert_int_equal(run_command(MINIGPU "pairs merge merged.csv part1.csv part0.csv 2>&1", output, sizeof output), 2);
-    assert_int_equal(run_command("cat part1.csv part0.csv | sort -u | wc -l", output, sizeof output), 0);
+    assert_int_equal(run_command(MINIGPU "pairs merge pairs_part1.csv pairs_part0.csv 2>&1", output, sizeof output), 2);
+    assert_non_null(strstr(output, "merge writes its first file, and pairs_part1.csv exists"));
+    assert_int_equal(
+        run_command(MINIGPU "pairs merge pairs_merged.csv pairs_part1.csv pairs_part0.csv 2>&1", output, sizeof output),
+        2);
+    assert_int_equal(run_command("cat pairs_part1.csv pairs_part0.csv | sort -u | wc -l", output, sizeof output), 0);
     assert_int_equal(atoi(output), 1 + 3 * 2);
     for (i = 0; whole[i]; i++) lines += whole[i] == '\n';
     assert_int_equal(lines, 1 + 3 * 2);
-    for (i = 0; i < 4; i++) unlink(i == 0 ? "whole.csv" : i == 1 ? "merged.csv" : i == 2 ? "part0.csv" : "part1.csv");
+    for (i = 0; i < 4; i++)
+        unlink(i == 0   ? "pairs_whole.csv"
+               : i == 1 ? "pairs_merged.csv"
+               : i == 2 ? "pairs_part0.csv"
+                        : "pairs_part1.csv");
 }
 
 /* A second kernel that arrives later is measured beside the first one all the same, at other cycles. */

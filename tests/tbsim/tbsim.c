@@ -251,31 +251,35 @@ static void shards_merge_into_the_whole(void **state) {
     FILE *file;
     size_t length;
     (void)state;
-    remove("merged.csv"); /* of a run that failed */
+    remove("shards_merged.csv"); /* of a run that failed */
+    assert_int_equal(command("sweep --workloads 5 --processes 2 --until 20000 --quiet --out shards_whole.csv", output,
+                             sizeof output),
+                     0);
     assert_int_equal(
-        command("sweep --workloads 5 --processes 2 --until 20000 --quiet --out whole.csv", output, sizeof output), 0);
-    assert_int_equal(command("sweep --workloads 5 --processes 2 --until 20000 --quiet --shard 0/2 --out part0.csv",
-                             output, sizeof output),
-                     0);
-    assert_int_equal(command("sweep --workloads 5 --processes 2 --until 20000 --quiet --shard 1/2 --out part1.csv",
-                             output, sizeof output),
-                     0);
-    assert_int_equal(command("merge merged.csv part1.csv part0.csv", output, sizeof output), 0);
-    assert_int_equal(command("merge part1.csv part0.csv", output, sizeof output), 2); /* a part is not written over */
-    file = fopen("whole.csv", "r");
+        command("sweep --workloads 5 --processes 2 --until 20000 --quiet --shard 0/2 --out shards_part0.csv", output,
+                sizeof output),
+        0);
+    assert_int_equal(
+        command("sweep --workloads 5 --processes 2 --until 20000 --quiet --shard 1/2 --out shards_part1.csv", output,
+                sizeof output),
+        0);
+    assert_int_equal(command("merge shards_merged.csv shards_part1.csv shards_part0.csv", output, sizeof output), 0);
+    /* A part is not written over. */
+    assert_int_equal(command("merge shards_part1.csv shards_part0.csv", output, sizeof output), 2);
+    file = fopen("shards_whole.csv", "r");
     assert_non_null(file);
     length = fread(whole, 1, sizeof whole - 1, file);
     fclose(file);
     assert_true(length > 500);
-    file = fopen("merged.csv", "r");
+    file = fopen("shards_merged.csv", "r");
     assert_non_null(file);
     assert_true(fread(merged, 1, sizeof merged - 1, file) == length);
     fclose(file);
     assert_string_equal(whole, merged);
-    remove("whole.csv");
-    remove("merged.csv");
-    remove("part0.csv");
-    remove("part1.csv");
+    remove("shards_whole.csv");
+    remove("shards_merged.csv");
+    remove("shards_part0.csv");
+    remove("shards_part1.csv");
 }
 
 /* A trace of a run is JSON that names its processes. */
