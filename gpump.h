@@ -25064,7 +25064,7 @@ static uint64_t gpumpi_cost_sum(const gpump_block_view *blocks, uint64_t which, 
                                 gpumpi_cost_running *running) {
     const uint64_t bytes = which ? blocks[gpump_bits_lowest64(which)].context_bytes : 0;
     uint64_t mine = which, rest;
-    running->executed = running->cycles = running->waits = running->sizes = 0;
+    memset(running, 0, sizeof *running);
     for (rest = which; rest; rest &= rest - 1) {
         const gpump_block_view *block = &blocks[gpump_bits_lowest64(rest)];
         if (gpumpi_block_function(block) != function) {
