@@ -38,7 +38,7 @@ static inline int ahead_is_alone(const sm *s, uint64_t next) {
         (s->check_due == NEVER || s->check_due <= next))
         return 0;
     if (s->network_full) return !memory_path_may_be_full(s);
-    /* an access that waits, waits until a reply arrives or a miss leaves */
+    /* An access that waits for room waits until a reply arrives or a miss leaves. */
     return !s->queued_misses && next < *s->reply_cycle &&
            !(s->access_count && !s->access_waits && s->records[s->access_queue[s->access_head]].info->is_global);
 }

@@ -31,8 +31,8 @@ static inline int memory_path_has_arrivals(const sm *s) {
 }
 /* Takes the next arrival. Returns 1, or 0 when there is none. */
 SM_PATH int memory_path_take(machine *m, sm *s, arrival *arrived);
-/* Returns whether the SM's next miss may find no room in the network, where the SM is ahead of
- * the memory (sm.network_full). */
+/* Returns whether the SM's next miss may find no room in the network, where the SM is ahead of the memory
+ * (sm.network_full). */
 static inline int memory_path_may_be_full(const sm *s) {
     return s->queued_misses && *s->network_full & (s->queued_data ? MEMORY_FULL_OF_DATA : MEMORY_FULL);
 }

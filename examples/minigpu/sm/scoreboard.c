@@ -119,8 +119,8 @@ static void prepare_one(issue_info *row, const kernel_program *program, const in
     if (instruction->guard != INSTRUCTION_NONE) scoreboard_name(row, program->registers + instruction->guard, 0);
     for (k = 0; k < instruction->destination_count; k++) name_operand(row, program, &instruction->destinations[k], 1);
     if (row->is_checked) scoreboard_name(row, program->registers + instruction->check, 1);
-    if (row->words > 1 || row->counted || !row->writes) row->commits_more |= COMMITS_MORE;
-    if (row->words > 1 || row->is_ordered) row->commits_more |= ISSUES_MORE;
+    if (row->words > 1 || row->counted || !row->writes) row->asks_more |= COMMITS_MORE;
+    if (row->words > 1 || row->is_ordered) row->asks_more |= ISSUES_MORE;
 }
 
 /* Returns the next_overwrites of an instruction, `info`. */
@@ -163,7 +163,7 @@ issue_info *scoreboard_prepare(const kernel_program *program) {
         else if (program->instructions[i].opcode == OPCODE_BRA && i < SIMPLE_PCS)
             info[i].is_simple = SIMPLE_BRANCH;
     }
-    info[program->count].commits_more = ISSUES_MORE; /* so that the end of the program is seen */
+    info[program->count].asks_more = ISSUES_MORE; /* so that the end of the program is seen */
     info[program->count].quick.constants = constants;
     info[program->count].quick.from[0] = words;
     for (i = 0; i + 1 < count; i++) info[i].next_overwrites = overwrites(&info[i + 1], &info[i]);

@@ -10,7 +10,7 @@
 
 #include "state/state.h"
 
-/* issue_info.commits_more: what most simple instructions (sm/simple.h) do not ask for. Commit: it names further words,
+/* issue_info.asks_more: what most simple instructions (sm/simple.h) do not ask for. Commit: it names further words,
  * or is counted, or writes nothing. Issue: it names further words, or the memory order may hold it. */
 enum { COMMITS_MORE = 1, ISSUES_MORE = 2 };
 

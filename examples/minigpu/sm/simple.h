@@ -44,7 +44,7 @@ static __attribute__((noinline)) uint64_t more_conflicts(const warp *w, const is
 
 /* Returns 0 when scoreboard and memory order let an instruction issue; else what it waits for (warp.waits_for). */
 static inline uint64_t simple_conflicts(const warp *w, const issue_info *info) {
-    if (info->commits_more & ISSUES_MORE) return more_conflicts(w, info);
+    if (info->asks_more & ISSUES_MORE) return more_conflicts(w, info);
     return w->scoreboard[info->word[0]].pending & info->names[0];
 }
 
@@ -52,7 +52,7 @@ static inline uint64_t simple_conflicts(const warp *w, const issue_info *info) {
 SM_INLINE void see_after_simple(machine *m, sm *s, warp *w, uint32_t slot, const issue_info *info,
                                 const issue_info *next) {
     uint64_t conflicts;
-    if (next->commits_more & ISSUES_MORE) {
+    if (next->asks_more & ISSUES_MORE) {
         if (pipeline_runs_past_end(m, w, next)) return;
         conflicts = more_conflicts(w, next);
     } else {
@@ -192,7 +192,7 @@ SM_INLINE void commit_due(machine *m, sm *s, pipe_stage *stage, simple_counts *c
         info = &w->program[item >> SLOT_BITS];
         written = info->bits[0].destinations;
         w->scoreboard[info->word[0]].pending &= ~written;
-        if (info->commits_more & COMMITS_MORE) {
+        if (info->asks_more & COMMITS_MORE) {
             commit_more(w, b, info, counts ? counts->executed : NULL);
             written = UINT64_MAX;
         }

@@ -114,7 +114,7 @@ typedef struct issue_info {
     uint8_t next_overwrites; /* next_overwrites: whether the next instruction overwrites a source of this one */
     uint8_t is_simple;       /* simple_kind */
     uint8_t is_ordered;      /* 1: memory_order_clear has something to test */
-    uint8_t commits_more;    /* COMMITS_MORE, ISSUES_MORE (scoreboard.h): not like most simple instructions */
+    uint8_t asks_more;       /* COMMITS_MORE, ISSUES_MORE (scoreboard.h): not like most simple instructions */
     uint32_t guard;          /* predicate register of its guard; INSTRUCTION_NONE */
     uint32_t guard_negated;
     uint64_t names[ISSUE_WORDS]; /* sources and destinations of `bits` */
