@@ -49,8 +49,8 @@ static uint64_t read_blocks(trace_kernel *k, char error[TRACE_ERROR_BYTES]) {
         trace_block *b = trace_kernel_block(k, n, error);
         if (!b) return 0;
         for (w = 0; w < TRACE_WARPS; w++)
-            trace_live(&k->program, b->steps + b->warps[w].first, 0, b->warps[w].count, live);
-        trace_block_free(b);
+            if (b->warps[w].shared) trace_live(&k->program, b->warps[w].shared->steps, 0, b->warps[w].count, live);
+        trace_kernel_drop(k, b);
     }
     return blocks;
 }

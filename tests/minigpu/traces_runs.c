@@ -111,8 +111,8 @@ static trace_memory_result execute(trace_memory *memory, const trace_kernel *k, 
     trace_memory_access a;
     const trace_step *of;
     for (i = 0; i < n; i++) step += c->stores[i].block == s->block && c->stores[i].warp == s->warp;
-    of = &b->steps[b->warps[s->warp].first + step];
-    trace_addresses(of, b->addresses, addresses);
+    of = &b->warps[s->warp].shared->steps[step];
+    trace_addresses(trace_reach_of(b, s->warp, of), of->mask, b->lists, addresses);
     a.addresses = addresses;
     a.instruction = &k->program.instructions[of->instruction];
     a.mask = event < 'a' ? lower_half(of->mask) : of->mask;
@@ -148,7 +148,7 @@ static void run_memory_case(const memory_case *c, int is_row) {
         seen[i] = letters[result];
     }
     if (strcmp(seen, c->results)) fail_msg("%s: %s, not %s", c->events, seen, c->results);
-    for (i = 0; i < 2; i++) trace_block_free(blocks[i]);
+    for (i = 0; i < 2; i++) trace_kernel_drop(&k, blocks[i]);
     trace_kernel_close(&k);
     trace_memory_close(memory);
 }
@@ -324,23 +324,29 @@ static uint64_t write_departure(uint32_t version, uint32_t threads, uint32_t at,
     return place;
 }
 
-/* Compares a block with the same one read otherwise. */
-static void expect_same_block(const trace_block *a, const trace_block *b) {
+/* Compares a warp of a block with the same one read otherwise. */
+static void expect_same_warp(const trace_block *a, const trace_block *b, uint32_t warp) {
     uint64_t addresses[2][32];
     uint32_t i, lane;
-    assert_int_equal(a->step_count, b->step_count);
-    assert_memory_equal(a->warps, b->warps, sizeof a->warps);
-    for (i = 0; i < a->step_count; i++) {
-        assert_int_equal(a->steps[i].instruction, b->steps[i].instruction);
-        assert_int_equal(a->steps[i].mask, b->steps[i].mask);
-        assert_int_equal(a->steps[i].sources, b->steps[i].sources);
-        assert_int_equal(a->steps[i].addresses == GPUMP_NONE, b->steps[i].addresses == GPUMP_NONE);
-        if (a->steps[i].addresses == GPUMP_NONE) continue;
-        trace_addresses(&a->steps[i], a->addresses, addresses[0]);
-        trace_addresses(&b->steps[i], b->addresses, addresses[1]);
+    assert_int_equal(a->warps[warp].count, b->warps[warp].count);
+    assert_int_equal(a->warps[warp].first, b->warps[warp].first);
+    assert_int_equal(a->warps[warp].access_first, b->warps[warp].access_first);
+    for (i = 0; i < a->warps[warp].count; i++) {
+        const trace_step *one = &a->warps[warp].shared->steps[i], *other = &b->warps[warp].shared->steps[i];
+        assert_memory_equal(one, other, sizeof *one);
+        if (one->access == GPUMP_NONE) continue;
+        trace_addresses(trace_reach_of(a, warp, one), one->mask, a->lists, addresses[0]);
+        trace_addresses(trace_reach_of(b, warp, other), one->mask, b->lists, addresses[1]);
         for (lane = 0; lane < 32; lane++)
-            if (a->steps[i].mask >> lane & 1) assert_int_equal(addresses[0][lane], addresses[1][lane]);
+            if (one->mask >> lane & 1) assert_int_equal(addresses[0][lane], addresses[1][lane]);
     }
+}
+
+/* The same for a block. */
+static void expect_same_block(const trace_block *a, const trace_block *b) {
+    uint32_t warp;
+    assert_int_equal(a->step_count, b->step_count);
+    for (warp = 0; warp < TRACE_WARPS; warp++) expect_same_warp(a, b, warp);
 }
 
 /* Reads all blocks of a trace of version 5, and of the same one of version 6, whose lines are never compared in runs.
@@ -362,7 +368,7 @@ static void read_both_ways(uint32_t threads, uint32_t at, departure how) {
     }
     for (n = 0; n < count; n++) {
         expect_same_block(blocks[0][n], blocks[1][n]);
-        for (i = 0; i < 2; i++) trace_block_free(blocks[i][n]);
+        for (i = 0; i < 2; i++) trace_kernel_drop(&kernels[i], blocks[i][n]);
     }
     for (i = 0; i < 2; i++) trace_kernel_close(&kernels[i]);
 }
@@ -447,7 +453,7 @@ static void a_damaged_line_within_a_run_is_refused(void **state) {
         trace_block *b;
         uint64_t n = 0;
         if (!trace_kernel_open(&k, path, 1, &map, error))
-            while (n < BLOCKS && (b = trace_kernel_block(&k, n, error))) trace_block_free(b), n++;
+            while (n < BLOCKS && (b = trace_kernel_block(&k, n, error))) trace_kernel_drop(&k, b), n++;
         trace_kernel_close(&k);
         assert_int_equal(n, ODD_BLOCK);
         snprintf(expected, sizeof expected, "%s:%llu:6: the mask is missing", path, (unsigned long long)place);
@@ -468,7 +474,7 @@ static void lines_beyond_the_number_are_refused(void **state) {
             uint64_t n = 0;
             (void)write_departure(5 + i, 64, at, WRONG_COUNT);
             if (!trace_kernel_open(&k, path, 1, &map, errors[i]))
-                while (n < BLOCKS && (b = trace_kernel_block(&k, n, errors[i]))) trace_block_free(b), n++;
+                while (n < BLOCKS && (b = trace_kernel_block(&k, n, errors[i]))) trace_kernel_drop(&k, b), n++;
             trace_kernel_close(&k);
             assert_int_equal(n, ODD_BLOCK);
         }

@@ -175,7 +175,7 @@ static void keep_registers(const kernel *k, uint64_t live[CONTEXT_LIVE_WORDS]) {
 }
 
 void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
-    if (w->trace.steps) { /* exact, because the trace is the warp's whole future */
+    if (w->trace.block) { /* exact, because the trace is the warp's whole future */
         memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
         trace_live(k->program, w->trace.steps, front_end_step(w), w->trace.count, live);
         return;

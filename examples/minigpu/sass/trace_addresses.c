@@ -103,6 +103,9 @@ static int place_together(const trace_kernel *k, uint32_t space, uint32_t width,
     return space == SPACE_CONST;
 }
 
+/* Returns whether a trace_reach has room for a stride. */
+static inline int is_stride(uint64_t stride) { return (uint64_t)((int64_t)(stride << 2) >> 2) == stride; }
+
 static int place_straight(const trace_kernel *k, const trace_access *access, line_addresses *a) {
     const uint64_t length = (a->count - 1) * a->stride, end = a->first + length;
     const uint64_t low = (int64_t)length >= 0 ? a->first : end, high = (int64_t)length >= 0 ? end : a->first;
@@ -168,43 +171,61 @@ static int place_list(const trace_kernel *k, line_reader *r, const trace_access 
 
 int trace_addresses_place(const trace_kernel *k, line_reader *r, const trace_access *access, uint64_t block,
                           uint32_t warp, line_addresses *a) {
-    if (a->is_straight && place_straight(k, access, a)) return 0;
+    if (a->is_straight && is_stride(a->stride) && place_straight(k, access, a)) return 0;
     if (a->is_straight) trace_addresses_list(a);
     return place_list(k, r, access, block, warp, a);
 }
 
 /* ---- kept ---- */
 
-int trace_addresses_reserve(trace_block *b, size_t capacity) {
-    uint64_t *grown = capacity < TRACE_PATTERN ? (uint64_t *)realloc(b->addresses, capacity * sizeof *grown) : NULL;
-    if (!grown) return -1;
-    b->addresses = grown;
-    b->address_capacity = capacity;
+int trace_addresses_reserve(trace_pool *pool, trace_block *b, size_t capacity) {
+    const size_t old_bytes = b->access_count * sizeof(trace_reach);
+    trace_reach *grown = b->accesses;
+    if (capacity >= UINT32_MAX ||
+        !(grown = (trace_reach *)trace_pool_grow(pool, grown, old_bytes, capacity * sizeof *grown)))
+        return -1;
+    b->accesses = grown;
+    b->access_capacity = capacity;
     return 0;
 }
 
-/* Makes room for the addresses of one more step. Returns likewise. */
-static int make_room(trace_block *b) {
-    return b->address_count + LANES + 1 > b->address_capacity &&
-                   trace_addresses_reserve(b, b->address_capacity * 2 + 1024)
-               ? -1
-               : 0;
+/* Makes room for the addresses of one more access in a list. Returns likewise. */
+static int reserve_list(trace_pool *pool, trace_block *b) {
+    const size_t old_bytes = b->list_count * sizeof(uint64_t), capacity = b->list_capacity * 2 + 1024;
+    uint64_t *grown = b->lists;
+    if (b->list_count + LANES <= b->list_capacity) return 0;
+    if (!(grown = (uint64_t *)trace_pool_grow(pool, grown, old_bytes, capacity * sizeof *grown))) return -1;
+    b->lists = grown;
+    b->list_capacity = capacity;
+    return 0;
 }
 
-/* Two words where one stride gives them all. */
-int trace_addresses_keep(trace_block *b, const line_addresses *a, trace_step *step) {
-    uint64_t *to;
-    if (make_room(b)) return -1;
-    to = b->addresses + b->address_count;
-    step->addresses = (uint32_t)b->address_count | (a->is_straight ? TRACE_STRIDE : 0);
+/* Makes room for one more access. Returns likewise. */
+static inline int make_room(trace_pool *pool, trace_block *b) {
+    if (b->access_count < b->access_capacity) return 0;
+    return trace_addresses_reserve(pool, b, b->access_capacity * 2 + 512);
+}
+
+/* Adds an access. There is room. */
+static inline void add_access(trace_block *b, uint64_t first, uint64_t others) {
+    trace_reach *to = &b->accesses[b->access_count++];
+    to->first = first;
+    to->others = others;
+}
+
+/* The same, of addresses that lie behind the block's lists. */
+static inline void add_list(trace_block *b, uint32_t count) {
+    add_access(b, b->lists[b->list_count], (uint64_t)b->list_count << 2 | TRACE_LIST);
+    b->list_count += count;
+}
+
+int trace_addresses_keep(trace_pool *pool, trace_block *b, const line_addresses *a) {
+    if (make_room(pool, b) || (!a->is_straight && reserve_list(pool, b))) return -1;
     if (a->is_straight) {
-        to[0] = a->first;
-        to[1] = a->stride;
-        b->address_count += 2;
+        add_access(b, a->first, a->stride << 2 | TRACE_STRIDE);
     } else {
-        memcpy(to, a->list, a->count * sizeof *to);
-        to[a->count] = 0; /* trace_addresses reads one ahead */
-        b->address_count += a->count + 1;
+        memcpy(b->lists + b->list_count, a->list, a->count * sizeof *a->list);
+        add_list(b, a->count);
     }
     return 0;
 }
@@ -230,35 +251,35 @@ static const char *quick_list(const char *at, uint32_t count, uint64_t *list, ui
     return at;
 }
 
-const char *trace_addresses_quick(const trace_kernel *k, const trace_access *access, int is_straight, uint64_t first,
-                                  const char *at, trace_block *b, trace_step *step) {
+const char *trace_addresses_quick(trace_kernel *k, const trace_access *access, int is_straight, uint64_t first,
+                                  const char *at, trace_block *b) {
     const uint32_t count = gpump_bits_count64(access->mask);
-    uint64_t *to, low = first, high = first, bits, differs = 0, placed = first;
-    int64_t stride;
+    uint64_t *list, low = first, high = first, bits, differs = 0, placed = first, stride = 0;
+    int64_t read;
     uint32_t n;
-    if (make_room(b)) return NULL;
-    to = b->addresses + b->address_count;
-    to[0] = first;
+    if (make_room(&k->pool, b) || reserve_list(&k->pool, b)) return NULL;
+    list = b->lists + b->list_count;
+    list[0] = first;
     if (is_straight) {
-        if (!(at = trace_words_quick_signed(at, &stride))) return NULL;
-        to[1] = (uint64_t)stride;
-        bits = first | to[1];
-        if (stride < 0)
-            low += (count - 1) * to[1];
+        if (!(at = trace_words_quick_signed(at, &read))) return NULL;
+        stride = (uint64_t)read;
+        bits = first | stride;
+        if (read < 0)
+            low += (count - 1) * stride;
         else
-            high += (count - 1) * to[1];
-    } else if (!(at = quick_list(at, count, to, &low, &high, &bits, &differs))) {
-        return NULL;
+            high += (count - 1) * stride;
+    } else {
+        if (!(at = quick_list(at, count, list, &low, &high, &bits, &differs))) return NULL;
+        if (count > 1) stride = list[1] - first;
     }
     if (!place_together(k, access->space, access->width, low, high, bits, &placed)) return NULL;
-    if (!is_straight && !differs) to[1] = count > 1 ? to[1] - first : 0;
-    step->addresses = (uint32_t)b->address_count | (differs ? 0 : TRACE_STRIDE);
+    if (!differs && !is_stride(stride)) return NULL;
     if (differs) {
-        for (n = 0; n < count; n++) to[n] += placed - first;
-        to[count] = 0; /* trace_addresses reads one ahead */
+        for (n = 0; n < count; n++) list[n] += placed - first;
+        add_list(b, count);
+    } else {
+        add_access(b, placed, stride << 2 | TRACE_STRIDE);
     }
-    to[0] = placed;
-    b->address_count += differs ? count + 1 : 2;
     return at;
 }
 
@@ -315,17 +336,12 @@ const trace_pattern *trace_patterns_add(trace_patterns *p, char form, uint32_t m
     return added;
 }
 
-int trace_patterns_keep(const trace_kernel *k, const trace_access *access, const trace_pattern *pattern, uint64_t first,
-                        trace_block *b, trace_step *step) {
-    uint64_t *to;
-    if (first + (uint64_t)pattern->low > first || first + (uint64_t)pattern->high < first || make_room(b) ||
+int trace_patterns_keep(trace_kernel *k, const trace_access *access, const trace_pattern *pattern, uint64_t first,
+                        trace_block *b) {
+    if (first + (uint64_t)pattern->low > first || first + (uint64_t)pattern->high < first || make_room(&k->pool, b) ||
         !place_together(k, access->space, access->width, first + (uint64_t)pattern->low,
                         first + (uint64_t)pattern->high, first | pattern->bits, &first))
         return 0;
-    to = b->addresses + b->address_count;
-    to[0] = first;
-    to[1] = (uint64_t)(uintptr_t)pattern; /* it begins with its offsets */
-    step->addresses = (uint32_t)b->address_count | TRACE_PATTERN;
-    b->address_count += 2;
+    add_access(b, first, (uint64_t)(uintptr_t)pattern); /* it begins with its offsets */
     return 1;
 }

@@ -52,16 +52,16 @@ uint32_t trace_addresses_space(const trace_kernel *k, uint64_t address);
 /* Turns addresses of the traced program into those of the machine. Returns 0, or -1 with the error set. */
 int trace_addresses_place(const trace_kernel *k, line_reader *r, const trace_access *access, uint64_t block,
                           uint32_t warp, line_addresses *a);
-/* Keeps the addresses of a step. Returns -1 when memory is out. */
-int trace_addresses_keep(trace_block *b, const line_addresses *a, trace_step *step);
-/* Makes room for so many addresses. Returns likewise. */
-int trace_addresses_reserve(trace_block *b, size_t capacity);
+/* Adds the access to the block. Returns -1 when memory is out. */
+int trace_addresses_keep(trace_pool *pool, trace_block *b, const line_addresses *a);
+/* Makes room for so many accesses. Returns likewise. */
+int trace_addresses_reserve(trace_pool *pool, trace_block *b, size_t capacity);
 
-/* Reads the addresses of an access behind the first one, and keeps them for a step: differences, or the stride when
+/* Reads the addresses of an access behind the first one, and adds it to the block: differences, or the stride when
  * is_straight. Words of another form, and addresses that have to be placed one by one, are left. Returns what follows
  * the addresses; NULL when they are left, or memory is out. */
-const char *trace_addresses_quick(const trace_kernel *k, const trace_access *access, int is_straight, uint64_t first,
-                                  const char *at, trace_block *b, trace_step *step);
+const char *trace_addresses_quick(trace_kernel *k, const trace_access *access, int is_straight, uint64_t first,
+                                  const char *at, trace_block *b);
 
 /* Returns where the hexadecimal digits of the first address begin; NULL: the form of the addresses has no patterns.
  * at: behind the width. */
@@ -74,11 +74,13 @@ const trace_pattern *trace_patterns_find(const trace_patterns *p, char form, uin
  * for it. */
 const trace_pattern *trace_patterns_add(trace_patterns *p, char form, uint32_t mask, const char *text, size_t length,
                                         const line_addresses *a);
-/* Returns the pattern that the addresses of a step name (trace_patterns_keep). */
-static inline const trace_pattern *trace_pattern_at(uint64_t name) { return (const trace_pattern *)(uintptr_t)name; }
-/* Keeps the addresses of a step that a pattern gives from the first one of the traced program. Returns 1, or 0 when
- * they have to be placed one by one, which the step is left for. */
-int trace_patterns_keep(const trace_kernel *k, const trace_access *access, const trace_pattern *pattern, uint64_t first,
-                        trace_block *b, trace_step *step);
+/* Returns the pattern of an access of the form TRACE_PATTERN. */
+static inline const trace_pattern *trace_pattern_of(const trace_reach *reach) {
+    return (const trace_pattern *)(uintptr_t)reach->others;
+}
+/* Adds an access to the block whose addresses a pattern gives from the first one of the traced program. Returns 1, or 0
+ * when they have to be placed one by one. */
+int trace_patterns_keep(trace_kernel *k, const trace_access *access, const trace_pattern *pattern, uint64_t first,
+                        trace_block *b);
 
 #endif

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "sass/trace_addresses.h"
+#include "sass/trace_memory.h"
 #include "sass/trace_regions.h"
 #include "sass/trace_tags.h"
 #include "sass/trace_values.h"
@@ -58,36 +59,34 @@ typedef struct register_tags {
 #define FOLLOWED_RUNS 2048u
 #define FOLLOWED_BYTES (UINT32_C(1) << 17)
 
-/* A step of an earlier block's warp: a warp that has executed the same from its first instruction on reads the same
- * tags, but for its seed. */
-typedef struct followed_step {
-    uint32_t instruction, mask;
-    uint32_t sources; /* digest of the tags that it reads, without the seed */
-    uint32_t seeds;   /* how often the seed is in the digest */
-} followed_step;
-
 /* Lines that are compared at once: some without an access, and one with an access behind them. */
 typedef struct line_run {
     uint32_t count;     /* of lines */
     uint32_t bytes;     /* of the lines without an access */
     uint32_t beginning; /* of the line with the access: bytes up to those of the access; 0: there is none */
-    uint32_t at;        /* where the text of both begins in followed_warp.text */
+    uint32_t at;        /* where the text of both begins in followed_lines.text */
     trace_access access;
     uint32_t is_generic;          /* its addresses say which memory they lie in */
     const trace_pattern *pattern; /* of the end of its line, the last time; NULL: none */
 } line_run;
 
-/* The steps that warps with one index have executed. */
+/* The steps of a warp of an earlier block. A warp that executes the same from its first instruction on has these
+ * steps, too: it reads the same tags, but for its seed. */
 typedef struct followed_warp {
+    trace_steps *shared; /* NULL: there are none */
+    const trace_step *steps;
     uint32_t count;    /* of steps */
     uint32_t agrees;   /* 1: the last warp that followed it has executed all of these and no others */
     uint32_t is_whole; /* 1: the runs are all lines of the warp */
     uint32_t run_count, bytes;
     uint64_t used; /* when a warp followed it last, counted in warps of this index */
-    followed_step steps[FOLLOWED_STEPS];
+} followed_warp;
+
+/* Its lines. They lie apart: most are never touched. */
+typedef struct followed_lines {
     line_run runs[FOLLOWED_RUNS];
     char text[FOLLOWED_BYTES]; /* of the runs' lines, but for the ends of those with an access */
-} followed_warp;
+} followed_lines;
 
 #define WAYS 4u /* blocks at the edges of a grid go another way than those within it */
 
@@ -105,10 +104,10 @@ struct trace_instructions {
     uint32_t seed, first;                 /* of the warp's tags; its first step in the block */
     uint32_t lanes;                       /* that the warp has */
     uint32_t warp;                        /* its index in the block */
-    followed_warp *way;                   /* that it follows or writes */
+    followed_warp *way;                   /* that it follows, or has left */
     uint32_t follows;                     /* 1: its steps are those of `way` so far, and nothing is known of
                                              `registers` */
-    uint32_t rewrites;                    /* 1: what it executes becomes `way` */
+    trace_steps *own;                     /* its steps, when it follows no way; NULL: it has none yet */
     uint32_t records;                     /* 1: its lines become the runs of what is followed */
     uint32_t run, run_step;               /* the run that comes next; index of its first step in the warp */
     uint32_t last;                        /* index of the last line's beginning */
@@ -123,7 +122,13 @@ struct trace_instructions {
     trace_patterns patterns;
     followed_ways followed[TRACE_WARPS];
     trace_region region; /* of the warp, where there are regions */
+    followed_lines lines[TRACE_WARPS][WAYS];
 };
+
+/* Returns the lines of a way of the warp that is read. */
+static inline followed_lines *lines_of(struct trace_instructions *reading, const followed_warp *way) {
+    return &reading->lines[reading->warp][way - reading->followed[reading->warp].ways];
+}
 
 static void weigh_bytes(struct trace_instructions *reading) {
     uint32_t byte, value, lane;
@@ -183,7 +188,13 @@ int trace_instructions_open(trace_kernel *k) {
 }
 
 void trace_instructions_close(trace_kernel *k) {
-    if (k->reading) munmap(k->reading, sizeof *k->reading);
+    struct trace_instructions *reading = k->reading;
+    uint32_t w, n;
+    if (!reading) return;
+    for (w = 0; w < TRACE_WARPS; w++)
+        for (n = 0; n < WAYS; n++) trace_steps_drop(k, reading->followed[w].ways[n].shared);
+    trace_steps_drop(k, reading->own);
+    munmap(reading, sizeof *reading);
     k->reading = NULL;
 }
 
@@ -281,35 +292,24 @@ static void clear_registers(struct trace_instructions *reading, uint32_t count) 
     }
 }
 
-void trace_instructions_begin(trace_kernel *k, const trace_block *b, uint32_t warp) {
+void trace_instructions_begin(trace_kernel *k, trace_block *b, uint32_t warp) {
     struct trace_instructions *reading = k->reading;
     followed_ways *of_index = &reading->followed[warp];
     const uint32_t threads = k->block[0] * k->block[1] * k->block[2] - warp * LANES;
     reading->seed = tags_seed(k->number, b->linear, warp);
-    reading->first = (uint32_t)b->step_count;
+    reading->first = b->warps[warp].first = (uint32_t)b->step_count;
+    b->warps[warp].access_first = (uint32_t)b->access_count;
     reading->lanes = threads < LANES ? (1u << threads) - 1 : UINT32_MAX;
     reading->warp = warp;
     reading->follows = !k->regions && k->tracer_version < 6;
-    reading->rewrites = 0;
+    trace_steps_drop(k, reading->own); /* of a warp that could not be read */
+    reading->own = NULL;
     reading->way = &of_index->ways[of_index->behind[of_index->last]];
     reading->records = reading->follows && reading->way->agrees && !reading->way->is_whole;
     reading->run = reading->run_step = 0;
     if (reading->records) reading->way->run_count = reading->way->bytes = 0;
     if (k->regions) trace_region_begin(&reading->region);
     if (!reading->follows) clear_registers(reading, k->program.registers);
-}
-
-void trace_instructions_end(trace_kernel *k, const trace_block *b) {
-    struct trace_instructions *reading = k->reading;
-    followed_ways *of_index = &reading->followed[reading->warp];
-    followed_warp *way = reading->way;
-    const uint32_t number = (uint32_t)(way - of_index->ways), last = of_index->last;
-    way->agrees = reading->follows && b->step_count - reading->first == way->count;
-    if (way->agrees && reading->records) way->is_whole = 1;
-    way->used = ++of_index->warps;
-    if (of_index->behind[last] != number && of_index->doubts[last]) of_index->behind[last] = number;
-    of_index->doubts[last] = of_index->behind[last] != number;
-    of_index->last = number;
 }
 
 /* Gives each lane of a register its own tag. */
@@ -376,21 +376,23 @@ static void write_results(struct trace_instructions *reading, const instruction 
 /* Copies the runs of the first lines of a way that has them to another way, which is recorded from there on. */
 static void copy_runs(struct trace_instructions *reading, const followed_warp *from, followed_warp *to,
                       uint32_t lines) {
+    const followed_lines *const of_from = lines_of(reading, from);
+    followed_lines *const of_to = lines_of(reading, to);
     const char *end;
     line_run *run;
     to->run_count = to->bytes = 0;
     for (; lines; lines -= run->count) {
-        run = &to->runs[to->run_count];
-        *run = from->runs[to->run_count++];
+        run = &of_to->runs[to->run_count];
+        *run = of_from->runs[to->run_count++];
         to->bytes = run->at + run->bytes + run->beginning;
         if (run->count <= lines) continue;
-        end = from->text + run->at;
+        end = of_from->text + run->at;
         for (run->count = 0; run->count < lines; run->count++) end = (const char *)memchr(end, '\n', run->bytes) + 1;
-        run->bytes = (uint32_t)(end - from->text) - run->at;
+        run->bytes = (uint32_t)(end - of_from->text) - run->at;
         run->beginning = 0;
         to->bytes = run->at + run->bytes;
     }
-    memcpy(to->text, from->text, to->bytes);
+    memcpy(of_to->text, of_from->text, to->bytes);
     reading->records = 1;
 }
 
@@ -407,91 +409,180 @@ static int take_another_way(struct trace_instructions *reading, const line_begin
     reading->way = to;
     reading->records = reading->run = reading->run_step = 0;
     if (!to->is_whole && has_runs) copy_runs(reading, from, to, index);
-    for (; to->is_whole && reading->run_step + to->runs[reading->run].count <= index; reading->run++)
-        reading->run_step += to->runs[reading->run].count;
+    for (; to->is_whole && reading->run_step + lines_of(reading, to)->runs[reading->run].count <= index; reading->run++)
+        reading->run_step += lines_of(reading, to)->runs[reading->run].count;
     return 1;
 }
 
-/* Makes a way of the first steps of the one that is followed, in place of the one that was followed least lately. */
-static void begin_way(struct trace_instructions *reading, uint32_t index) {
+/* Makes room for so many steps. Returns -1 when memory is out. */
+static int reserve_steps(trace_kernel *k, trace_steps *steps, size_t capacity) {
+    const size_t old_bytes = steps->count * sizeof(trace_step);
+    trace_step *grown = steps->steps;
+    if (steps->capacity >= capacity) return 0;
+    if (capacity >= UINT32_MAX / 2 ||
+        !(grown = (trace_step *)trace_pool_grow(&k->pool, grown, old_bytes, capacity * sizeof *grown)))
+        return -1;
+    steps->steps = grown;
+    steps->capacity = (uint32_t)capacity;
+    return 0;
+}
+
+/* Gives the warp steps of its own, none of them yet. Returns likewise. */
+static int begin_own(trace_kernel *k) {
+    trace_steps *own = k->spare_steps;
+    if (own) {
+        k->spare_steps = own->next;
+    } else if ((own = (trace_steps *)trace_pool_take(&k->pool, sizeof *own))) {
+        memset(own, 0, sizeof *own);
+    } else {
+        return -1;
+    }
+    own->references = 1;
+    k->reading->own = own;
+    return 0;
+}
+
+/* Adds a step to the warp's own ones. Returns likewise. */
+static int push_step(trace_kernel *k, trace_block *b, const trace_step *step) {
+    trace_steps *own;
+    if (!k->reading->own && begin_own(k)) return -1;
+    own = k->reading->own;
+    if (own->count == own->capacity && reserve_steps(k, own, (size_t)own->capacity * 2 + 64)) return -1;
+    own->steps[own->count++] = *step;
+    b->step_count++;
+    return 0;
+}
+
+/* The warp goes another way than those that are known: executes its steps up to the index-th, and has them for itself.
+ * Returns likewise. */
+static int stop_following(trace_kernel *k, uint32_t index) {
+    struct trace_instructions *reading = k->reading;
+    const followed_warp *way = reading->way;
+    uint32_t n;
+    reading->follows = reading->records = 0;
+    if (begin_own(k) || reserve_steps(k, reading->own, index + 64)) return -1;
+    if (index) memcpy(reading->own->steps, way->steps, index * sizeof *way->steps);
+    reading->own->count = index;
+    clear_registers(reading, k->program.registers);
+    for (n = 0; n < index; n++)
+        write_results(reading, &k->program.instructions[way->steps[n].instruction], way->steps[n].mask, n, NULL);
+    return 0;
+}
+
+/* Returns whether a line has an access. */
+static inline int has_access(const line_beginning *l) { return l->access.width && l->access.mask; }
+
+/* Executes an instruction on tags and values, as the machine will, and adds its step. Returns likewise. */
+static int execute(trace_kernel *k, trace_block *b, const line_beginning *l, uint32_t index, const uint32_t *values) {
+    struct trace_instructions *reading = k->reading;
+    const instruction *i = &k->program.instructions[l->instruction];
+    trace_step step = {l->instruction, l->access.mask, 0, l->weights.weights * l->source_weights, GPUMP_NONE};
+    uint32_t n;
+    if (reading->follows && take_another_way(reading, l, index)) {
+        b->step_count++;
+        return 0;
+    }
+    if (reading->follows && stop_following(k, index)) return -1;
+    for (n = 0; n < i->source_count; n++)
+        step.sources += tags_source_weight(n) * digest_of(reading, &reading->registers[i->sources[n].index], l);
+    write_results(reading, i, l->access.mask, index, values);
+    if (has_access(l)) step.access = (uint32_t)b->access_count - 1 - b->warps[reading->warp].access_first;
+    return push_step(k, b, &step);
+}
+
+/* Adds the step of an instruction that has been found, behind its access. values: what it writes; NULL: tags. Returns
+ * likewise. */
+static inline int add_step(trace_kernel *k, trace_block *b, const line_beginning *l, const uint32_t *values) {
+    const struct trace_instructions *reading = k->reading;
+    const uint32_t index = (uint32_t)b->step_count - reading->first;
+    if (reading->follows && index < reading->way->count) {
+        const trace_step *step = &reading->way->steps[index];
+        if (step->instruction == l->instruction && step->mask == l->access.mask) {
+            b->step_count++;
+            return 0;
+        }
+    }
+    return execute(k, b, l, index, values);
+}
+
+/* ---- warps ---- */
+
+/* Notes which steps write to global memory. Returns likewise. */
+static int find_stores(trace_kernel *k, trace_steps *steps) {
+    const instruction *program = k->program.instructions;
+    uint32_t i;
+    for (i = 0; i < steps->count; i++) {
+        const trace_step *step = &steps->steps[i];
+        if (step->access == GPUMP_NONE || !trace_memory_is_written(&program[step->instruction])) continue;
+        if (steps->store_count == steps->store_capacity) {
+            const uint32_t capacity = steps->store_capacity * 2 + 16;
+            uint32_t *grown = (uint32_t *)trace_pool_grow(&k->pool, steps->stores, steps->store_count * sizeof *grown,
+                                                          capacity * sizeof *grown);
+            if (!grown) return -1;
+            steps->stores = grown;
+            steps->store_capacity = capacity;
+        }
+        steps->stores[steps->store_count++] = i;
+    }
+    return 0;
+}
+
+/* Makes the warp's own steps a way, in place of the one that was followed least lately. */
+static void keep_way(trace_kernel *k) {
+    struct trace_instructions *reading = k->reading;
     followed_warp *const ways = reading->followed[reading->warp].ways, *to = ways;
     uint32_t n;
     for (n = 1; n < WAYS; n++)
         if (ways[n].used < to->used) to = &ways[n];
-    if (to != reading->way) memcpy(to->steps, reading->way->steps, index * sizeof *to->steps);
-    to->count = index;
-    to->agrees = to->is_whole = 0;
+    trace_steps_drop(k, to->shared);
+    to->shared = reading->own;
+    to->shared->references++;
+    to->steps = to->shared->steps;
+    to->count = to->shared->count;
+    to->is_whole = 0;
     reading->way = to;
-    reading->rewrites = 1;
 }
 
-/* The warp goes another way than those that are known: executes its steps up to the index-th. */
-static void stop_following(const trace_kernel *k, const trace_block *b, uint32_t index) {
+/* Gives the warp its steps. Returns likewise. */
+static int hand_over(trace_kernel *k, trace_warp *w) {
     struct trace_instructions *reading = k->reading;
-    uint32_t n;
-    reading->follows = reading->records = 0;
-    if (index < FOLLOWED_STEPS) begin_way(reading, index);
-    clear_registers(reading, k->program.registers);
-    for (n = 0; n < index; n++) {
-        const trace_step *step = &b->steps[reading->first + n];
-        write_results(reading, &k->program.instructions[step->instruction], step->mask, n, NULL);
-    }
+    trace_steps_drop(k, w->shared); /* of a warp that has executed nothing, and stands in the block again */
+    w->shared = reading->own ? reading->own : reading->way->shared;
+    if (!reading->own && w->shared) w->shared->references++;
+    if (reading->own && find_stores(k, reading->own)) return -1;
+    if (reading->own && !k->regions && k->tracer_version < 6 && reading->own->count <= FOLLOWED_STEPS) keep_way(k);
+    reading->own = NULL;
+    return 0;
 }
 
-/* Executes an instruction on tags and values, as the machine will: the block's last step. Returns the digest of what it
- * reads, without the seed. */
-static uint32_t execute(const trace_kernel *k, const trace_block *b, const line_beginning *l, uint32_t index,
-                        const uint32_t *values) {
+int trace_instructions_end(trace_kernel *k, line_reader *r, trace_block *b) {
     struct trace_instructions *reading = k->reading;
-    const instruction *i = &k->program.instructions[l->instruction];
-    uint32_t sources = 0, n;
-    if (reading->follows && take_another_way(reading, l, index)) return reading->way->steps[index].sources;
-    if (reading->follows) stop_following(k, b, index);
-    for (n = 0; n < i->source_count; n++)
-        sources += tags_source_weight(n) * digest_of(reading, &reading->registers[i->sources[n].index], l);
-    write_results(reading, i, l->access.mask, index, values);
-    if (reading->rewrites && index < FOLLOWED_STEPS) {
-        const followed_step step = {l->instruction, l->access.mask, sources, l->weights.weights * l->source_weights};
-        reading->way->steps[index] = step;
-        reading->way->count = index + 1;
-    }
-    return sources;
-}
-
-/* Sets the digest of the block's last step. values: what it writes; NULL: tags. */
-static inline void digest_step(const trace_kernel *k, const trace_block *b, const line_beginning *l,
-                               const uint32_t *values) {
-    const struct trace_instructions *reading = k->reading;
-    const uint32_t index = (uint32_t)b->step_count - 1 - reading->first;
-    const followed_step *step = &reading->way->steps[index < FOLLOWED_STEPS ? index : 0];
-    uint32_t sources;
-    if (reading->follows && index < reading->way->count && step->instruction == l->instruction &&
-        step->mask == l->access.mask)
-        sources = step->sources;
-    else
-        sources = execute(k, b, l, index, values);
-    b->steps[b->step_count - 1].sources = sources + reading->seed * (l->weights.weights * l->source_weights);
+    const uint32_t count = (uint32_t)b->step_count - reading->first;
+    const trace_step *steps = reading->own ? reading->own->steps : reading->way->steps;
+    trace_warp *w = &b->warps[reading->warp];
+    followed_ways *of_index = &reading->followed[reading->warp];
+    followed_warp *way;
+    uint32_t number, last = of_index->last;
+    if (count && k->program.instructions[steps[count - 1].instruction].unit != UNIT_CONTROL &&
+        trace_instruction_exit(k, r, b))
+        return -1;
+    if (hand_over(k, w)) return trace_words_fail(r, "out of memory");
+    w->count = (uint32_t)b->step_count - reading->first;
+    way = reading->way;
+    way->agrees = reading->follows && w->count == way->count;
+    if (way->agrees && reading->records) way->is_whole = 1;
+    way->used = ++of_index->warps;
+    number = (uint32_t)(way - of_index->ways);
+    if (of_index->behind[last] != number && of_index->doubts[last]) of_index->behind[last] = number;
+    of_index->doubts[last] = of_index->behind[last] != number;
+    of_index->last = number;
+    return 0;
 }
 
 /* ---- lines ---- */
 
-/* Makes room for so many steps. Returns -1 when memory is out. */
-static int reserve_steps(trace_block *b, size_t capacity) {
-    trace_step *grown = capacity < UINT32_MAX / 2 ? (trace_step *)realloc(b->steps, capacity * sizeof *grown) : NULL;
-    if (!grown) return -1;
-    b->steps = grown;
-    b->step_capacity = capacity;
-    return 0;
-}
-
-static trace_step *push_step(trace_block *b) {
-    if (b->step_count == b->step_capacity && reserve_steps(b, b->step_capacity * 2 + 1024)) return NULL;
-    return &b->steps[b->step_count++];
-}
-
-void trace_instructions_make_room(const trace_kernel *k, trace_block *b) {
-    if (k->steps_room > b->step_capacity) (void)reserve_steps(b, k->steps_room);
-    if (k->addresses_room > b->address_capacity) (void)trace_addresses_reserve(b, k->addresses_room);
+void trace_instructions_make_room(trace_kernel *k, trace_block *b) {
+    if (k->access_room > b->access_capacity) (void)trace_addresses_reserve(&k->pool, b, k->access_room);
 }
 
 /* The Tensor Memory Accelerator copies tiles without registers. */
@@ -663,8 +754,7 @@ static int find_program_instruction(trace_kernel *k, line_reader *r, line_beginn
 /* Adds a boundary to the warp, which is no instruction of the traced program. Returns -1 with the error set. */
 static int push_boundary(trace_kernel *k, line_reader *r, trace_block *b, trace_boundary kind) {
     uint32_t *index = &k->boundaries[kind];
-    trace_step *step = push_step(b);
-    if (!step) return trace_words_fail(r, "out of memory");
+    trace_step step = {0, k->reading->lanes, 0, 0, GPUMP_NONE};
     if (!*index) {
         instruction *out = &k->program.instructions[k->program.count];
         if (k->program.count == TRACE_PROGRAM_INSTRUCTIONS)
@@ -679,11 +769,8 @@ static int push_boundary(trace_kernel *k, line_reader *r, trace_block *b, trace_
         out->line = (uint32_t)trace_text_number(k->text);
         *index = ++k->program.count;
     }
-    memset(step, 0, sizeof *step);
-    step->mask = k->reading->lanes;
-    step->addresses = GPUMP_NONE;
-    step->instruction = *index - 1;
-    return 0;
+    step.instruction = *index - 1;
+    return push_step(k, b, &step) ? trace_words_fail(r, "out of memory") : 0;
 }
 
 /* Ends the warp's region before an instruction where that would overwrite what the region has read. Returns likewise.
@@ -695,16 +782,6 @@ static int form_regions(trace_kernel *k, line_reader *r, trace_block *b, const i
     if (each.is_straight) trace_addresses_list(&each);
     before = trace_region_take(&k->reading->region, k->regions, in, each.list, each.count);
     return before == TRACE_BOUNDARY_NONE ? 0 : push_boundary(k, r, b, before);
-}
-
-/* Adds a step for an instruction that has been found, without its addresses. NULL: memory is out. */
-static trace_step *add_step(trace_block *b, const line_beginning *l) {
-    trace_step *step = push_step(b);
-    if (!step) return NULL;
-    step->mask = l->access.mask;
-    step->addresses = GPUMP_NONE;
-    step->instruction = l->instruction;
-    return step;
 }
 
 /* Returns where the pattern is noted that a line with this mask has ended with. */
@@ -745,7 +822,6 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
     const uint32_t *values = NULL;
     const char *at = r->at;
     line_addresses a;
-    trace_step *step;
     uint32_t space;
     int failed = 0;
     if (!l) return -1;
@@ -760,12 +836,11 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
     if (a.count && trace_addresses_place(k, r, &l->access, b->linear, warp, &a)) return -1;
     in = &k->program.instructions[l->instruction];
     if (k->regions && form_regions(k, r, b, in, &a)) return -1;
-    step = add_step(b, l);
-    if (!step || (a.count && trace_addresses_keep(b, &a, step))) return trace_words_fail(r, "out of memory");
+    if (a.count && trace_addresses_keep(&k->pool, b, &a)) return trace_words_fail(r, "out of memory");
     if (k->tracer_version >= 6 && in->destination_count)
         values = trace_values_read(k, r, b, l->access.mask, &l->destinations, in->destination_count, &failed);
     if (failed) return -1;
-    digest_step(k, b, l, values);
+    if (add_step(k, b, l, values)) return trace_words_fail(r, "out of memory");
     k->reading->records = 0; /* the line may have no text that is kept */
     return 0;
 }
@@ -811,46 +886,43 @@ static inline const trace_pattern *pattern_of(const struct trace_instructions *r
 
 /* Keeps the addresses of an access that differs from one before it in them. behind: what follows the beginning of its
  * line, TRACE_ACCESS_BYTES at least. Returns what follows the line; NULL: the line has to be read with all tests. */
-static inline const char *keep_access(const trace_kernel *k, trace_block *b, const trace_access *access, int is_generic,
-                                      const trace_pattern **guess, const char *behind, trace_step *step) {
+static inline const char *keep_access(trace_kernel *k, trace_block *b, const trace_access *access, int is_generic,
+                                      const trace_pattern **guess, const char *behind) {
     const char *at = trace_patterns_base(behind);
     const trace_pattern *pattern;
     uint64_t first;
     if (!at || !access->mask || !(at = trace_words_quick_address(at, &first))) return NULL;
     if (is_generic && trace_addresses_space(k, first) != access->space) return NULL;
     pattern = pattern_of(k->reading, access, guess, behind[1], at);
-    if (pattern) return trace_patterns_keep(k, access, pattern, first, b, step) ? at + pattern->length : NULL;
+    if (pattern) return trace_patterns_keep(k, access, pattern, first, b) ? at + pattern->length : NULL;
     if (!is_read_quickly(access) && k->reading->patterns.count < TRACE_PATTERNS) return NULL;
-    at = trace_addresses_quick(k, access, behind[1] == '1', first, at, b, step);
+    at = trace_addresses_quick(k, access, behind[1] == '1', first, at, b);
     if (at) at = (const char *)memchr(at, '\n', (size_t)(behind + TRACE_ACCESS_BYTES - at));
     return at ? at + 1 : NULL;
 }
 
-/* Adds the step of an access that differs from one before it in its addresses. Returns likewise. */
+/* The same for the line ahead, which is like a kept one but for its addresses. */
 static const char *access_like_text(trace_kernel *k, const trace_ahead *ahead, trace_block *b, line_beginning *l) {
-    const char *end;
-    trace_step *step;
-    if (may_have_values(k, l) || !(step = add_step(b, l))) return NULL;
-    end = keep_access(k, b, &l->access, (int)l->is_generic, guess_of(l), ahead->at + l->length, step);
-    if (!end) b->step_count--;
-    return end;
+    if (may_have_values(k, l)) return NULL;
+    return keep_access(k, b, &l->access, (int)l->is_generic, guess_of(l), ahead->at + l->length);
 }
 
 /* A line of the warp that is recorded has been taken. */
 static void record(struct trace_instructions *reading, line_beginning *l) {
     followed_warp *followed = reading->way;
-    line_run *run = followed->run_count ? &followed->runs[followed->run_count - 1] : NULL;
+    followed_lines *lines = lines_of(reading, followed);
+    line_run *run = followed->run_count ? &lines->runs[followed->run_count - 1] : NULL;
     const uint32_t bytes = l->whole ? l->whole : l->length;
     if (followed->run_count == FOLLOWED_RUNS || followed->bytes + bytes > FOLLOWED_BYTES) {
         reading->records = 0;
         return;
     }
     if (!run || run->beginning || run->bytes + l->whole > TRACE_COMPARED_BYTES) {
-        run = &followed->runs[followed->run_count++];
+        run = &lines->runs[followed->run_count++];
         memset(run, 0, sizeof *run);
         run->at = followed->bytes;
     }
-    memcpy(followed->text + followed->bytes, l->text, bytes);
+    memcpy(lines->text + followed->bytes, l->text, bytes);
     followed->bytes += bytes;
     run->count++;
     if (l->whole) {
@@ -863,38 +935,20 @@ static void record(struct trace_instructions *reading, line_beginning *l) {
     }
 }
 
-/* Adds steps that are followed, without addresses. Returns -1 when memory is out. */
-static inline int add_followed(const struct trace_instructions *reading, trace_block *b, uint32_t index,
-                               uint32_t count) {
-    const followed_step *from = &reading->way->steps[index], *const end = from + count;
-    const uint32_t seed = reading->seed;
-    trace_step *to;
-    if (b->step_count + count > b->step_capacity && reserve_steps(b, b->step_capacity * 2 + 1024 + count)) return -1;
-    for (to = b->steps + b->step_count; from < end; from++, to++) {
-        to->instruction = from->instruction;
-        to->mask = from->mask;
-        to->sources = from->sources + seed * from->seeds;
-        to->addresses = GPUMP_NONE;
-    }
-    b->step_count += count;
-    return 0;
-}
-
 /* Takes a run whose text lies ahead. Returns how many of its lines have been taken: all, or those without an access. */
-static inline uint32_t take_run(const trace_kernel *k, trace_ahead *ahead, trace_block *b, line_run *run) {
+static inline uint32_t take_run(trace_kernel *k, trace_ahead *ahead, trace_block *b, line_run *run) {
     const char *end = ahead->at + run->bytes;
     uint32_t taken = run->count;
     if (run->beginning) {
-        const char *const behind = keep_access(k, b, &run->access, (int)run->is_generic, &run->pattern,
-                                               end + run->beginning, &b->steps[b->step_count - 1]);
-        if (behind) {
+        const char *const behind =
+            keep_access(k, b, &run->access, (int)run->is_generic, &run->pattern, end + run->beginning);
+        if (behind)
             end = behind;
-        } else {
-            b->step_count--;
+        else
             taken--;
-        }
     }
     if (!taken) return 0;
+    b->step_count += taken;
     trace_text_skip(ahead, end);
     ahead->number += taken - 1;
     return taken;
@@ -903,16 +957,16 @@ static inline uint32_t take_run(const trace_kernel *k, trace_ahead *ahead, trace
 /* Takes runs of lines that are those of the warp that is followed, but for addresses. Returns how many lines. */
 static uint64_t take_runs(trace_kernel *k, trace_block *b, uint64_t most) {
     struct trace_instructions *reading = k->reading;
-    followed_warp *followed = reading->way;
+    const followed_warp *followed = reading->way;
+    followed_lines *const lines = lines_of(reading, followed);
     trace_ahead *const ahead = trace_text_ahead(k->text);
     const uint32_t first = reading->run_step;
     uint32_t taken = 0;
     while (reading->run < followed->run_count) {
-        line_run *run = &followed->runs[reading->run];
+        line_run *run = &lines->runs[reading->run];
         if (reading->run_step - first + run->count > most ||
             (ahead->length < 2 * TRACE_COMPARED_BYTES && !trace_text_fill(k->text, 2 * TRACE_COMPARED_BYTES)) ||
-            memcmp(ahead->at, followed->text + run->at, run->bytes + run->beginning) ||
-            add_followed(reading, b, reading->run_step, run->count))
+            memcmp(ahead->at, lines->text + run->at, run->bytes + run->beginning))
             break;
         taken = take_run(k, ahead, b, run);
         if (taken < run->count) return reading->run_step - first + taken;
@@ -928,7 +982,8 @@ static inline uint64_t take_next_runs(trace_kernel *k, trace_block *b, uint64_t 
     const followed_warp *followed = reading->way;
     const uint32_t index = (uint32_t)b->step_count - reading->first;
     if (!followed->is_whole || !reading->follows) return 0;
-    if (reading->run < followed->run_count && reading->run_step + followed->runs[reading->run].count == index) {
+    if (reading->run < followed->run_count &&
+        reading->run_step + lines_of(reading, followed)->runs[reading->run].count == index) {
         reading->run_step = index;
         reading->run++;
     }
@@ -944,25 +999,26 @@ uint64_t trace_instructions_compare(trace_kernel *k, trace_block *b, uint64_t mo
         const char *end;
         if (ahead->length < TRACE_COMPARED_BYTES && !trace_text_fill(k->text, TRACE_COMPARED_BYTES)) break;
         l = like_text(k, ahead);
-        if (!l || (l->whole && !add_step(b, l))) break;
+        if (!l) break;
         end = l->whole ? ahead->at + l->whole : access_like_text(k, ahead, b, l);
         if (!end) break;
+        if (add_step(k, b, l, NULL)) { /* memory is out: reading the line will say so */
+            b->access_count -= (size_t)has_access(l);
+            break;
+        }
         reading->last = reading->beginnings[reading->last].next;
         trace_text_skip(ahead, end);
-        digest_step(k, b, l, NULL);
         if (reading->records) record(reading, l);
     }
     return taken;
 }
 
 int trace_instruction_exit(trace_kernel *k, line_reader *r, trace_block *b) {
-    trace_step *step = push_step(b);
+    line_beginning exit;
     sass_line l;
     memset(&l, 0, sizeof l);
     memcpy(l.opcode, "EXIT", 5);
-    if (!step) return trace_words_fail(r, "out of memory");
-    memset(step, 0, sizeof *step);
-    step->addresses = GPUMP_NONE;
-    step->instruction = find_instruction(k, r, UINT32_MAX, &l);
-    return step->instruction == GPUMP_NONE ? -1 : 0;
+    memset(&exit, 0, sizeof exit);
+    if ((exit.instruction = find_instruction(k, r, UINT32_MAX, &l)) == GPUMP_NONE) return -1;
+    return add_step(k, b, &exit, NULL) ? trace_words_fail(r, "out of memory") : 0;
 }

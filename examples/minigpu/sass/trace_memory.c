@@ -274,57 +274,33 @@ static inline __attribute__((always_inline)) int walk(trace_memory *t, const tra
 /* ---- blocks ---- */
 
 /* Returns whether all lanes of a step access one word after the other, which is seen without the list of them. */
-static inline int is_row(const trace_step *step, const uint64_t *words, const instruction *in) {
-    const uint64_t *from = words + (step->addresses & ~(TRACE_STRIDE | TRACE_PATTERN));
-    if (step->mask != UINT32_MAX || instruction_access_bytes(in) != 4) return 0;
-    if (step->addresses & TRACE_PATTERN) return trace_pattern_at(from[1])->is_row;
-    return step->addresses & TRACE_STRIDE && from[1] == 4;
+static inline int is_row(const trace_reach *reach, uint32_t mask, const instruction *in) {
+    const uint32_t form = (uint32_t)(reach->others & TRACE_FORM);
+    if (mask != UINT32_MAX || instruction_access_bytes(in) != 4) return 0;
+    return form == TRACE_PATTERN ? trace_pattern_of(reach)->is_row : reach->others == (4 << 2 | TRACE_STRIDE);
 }
 
-/* Sets what a step of a block accesses. */
-static void access_of(const trace_kernel *k, const trace_block *b, uint32_t warp, uint32_t index,
+/* Sets what the step-th instruction of a warp accesses. */
+static void access_of(const trace_kernel *k, const trace_block *b, uint32_t warp, uint32_t step,
                       uint64_t addresses[LANES], trace_memory_access *a) {
-    const trace_step *step = &b->steps[index];
+    const trace_step *of = &b->warps[warp].shared->steps[step];
+    const trace_reach *reach = trace_reach_of(b, warp, of);
     a->addresses = addresses;
-    a->instruction = &k->program.instructions[step->instruction];
-    a->is_row = is_row(step, b->addresses, a->instruction);
+    a->instruction = &k->program.instructions[of->instruction];
+    a->is_row = is_row(reach, of->mask, a->instruction);
     if (a->is_row)
-        addresses[0] = b->addresses[step->addresses & ~(TRACE_STRIDE | TRACE_PATTERN)];
+        addresses[0] = reach->first;
     else
-        trace_addresses(step, b->addresses, addresses);
-    a->mask = step->mask;
-    a->step = index - b->warps[warp].first;
-    a->warp = warp;
-}
-
-/* Returns whether a step writes to global memory. */
-static int is_written(const trace_kernel *k, const trace_step *step) {
-    return step->addresses != GPUMP_NONE && step->mask &&
-           trace_memory_is_written(&k->program.instructions[step->instruction]);
-}
-
-/* Finds the steps of a block that write to global memory. Returns -1 when memory is out. */
-static int find_stores(const trace_kernel *k, trace_block *b) {
-    uint32_t i;
-    for (i = 0; i < b->step_count; i++) {
-        if (!is_written(k, &b->steps[i])) continue;
-        if (b->store_count == b->store_capacity) {
-            const size_t capacity = b->store_capacity * 2 + 64;
-            uint32_t *grown = (uint32_t *)realloc(b->stores, capacity * sizeof *grown);
-            if (!grown) return -1;
-            b->stores = grown;
-            b->store_capacity = capacity;
-        }
-        b->stores[b->store_count++] = i;
-    }
-    return 0;
+        trace_addresses(reach, of->mask, b->lists, addresses);
+    a->mask = of->mask;
+    a->step = step;
 }
 
 /* No step of a block has been executed. Returns likewise. */
-static int clear_executed(trace_block *b) {
+static int clear_executed(trace_kernel *k, trace_block *b) {
     const size_t bytes = b->step_count / 8 + 1;
     if (bytes > b->executed_bytes) {
-        uint8_t *grown = (uint8_t *)realloc(b->executed, bytes);
+        uint8_t *grown = (uint8_t *)trace_pool_take(&k->pool, bytes);
         if (!grown) return -1;
         b->executed = grown;
         b->executed_bytes = bytes;
@@ -333,24 +309,27 @@ static int clear_executed(trace_block *b) {
     return 0;
 }
 
-/* Returns the warp of a store, and sets what it accesses. warp: where the search for it begins; step: 1 or -1, from
- * there to the next warp that is likely to have it. */
-static uint32_t take_store(const trace_kernel *k, const trace_block *b, size_t n, uint32_t warp, int step,
-                           uint64_t addresses[LANES], trace_memory_access *a) {
-    while (b->stores[n] - b->warps[warp].first >= b->warps[warp].count) warp = (warp + (uint32_t)step) % TRACE_WARPS;
-    access_of(k, b, warp, b->stores[n], addresses, a);
-    a->seed = tags_seed(k->number, b->linear, warp);
-    return warp;
+/* Begins with the stores of a warp: returns how many it has, and sets what they have in common. */
+static uint32_t begin_stores(const trace_kernel *k, const trace_block *b, uint32_t warp, trace_memory_access *a) {
+    const trace_warp *w = &b->warps[warp];
+    uint32_t count = w->shared ? w->shared->store_count : 0;
+    while (count && w->shared->stores[count - 1] >= w->count) count--;
+    a->warp = warp;
+    a->seed = count ? tags_seed(k->number, b->linear, warp) : 0;
+    return count;
 }
 
-int trace_memory_begin(trace_memory *t, const trace_kernel *k, trace_block *b) {
+int trace_memory_begin(trace_memory *t, trace_kernel *k, trace_block *b) {
     uint64_t addresses[LANES];
     trace_memory_access a;
-    uint32_t n, warp = 0;
-    if (clear_executed(b) || find_stores(k, b)) return -1;
-    for (n = 0; n < b->store_count; n++) {
-        warp = take_store(k, b, n, warp, 1, addresses, &a);
-        if (a.instruction->opcode == OPCODE_ST && walk(t, &a, CLAIM)) return -1;
+    uint32_t n, count, warp;
+    if (clear_executed(k, b)) return -1;
+    for (warp = 0; warp < TRACE_WARPS; warp++) {
+        count = begin_stores(k, b, warp, &a);
+        for (n = 0; n < count; n++) {
+            access_of(k, b, warp, b->warps[warp].shared->stores[n], addresses, &a);
+            if (a.instruction->opcode == OPCODE_ST && walk(t, &a, CLAIM)) return -1;
+        }
     }
     return 0;
 }
@@ -369,18 +348,19 @@ trace_memory_result trace_memory_end(trace_memory *t, const trace_kernel *k, tra
     trace_memory_result result = TRACE_MEMORY_RIGHT;
     uint64_t addresses[LANES];
     trace_memory_access a;
-    size_t n = b->store_count;
-    uint32_t w = 0;
-    while (n-- > 0) { /* the last store to a word comes first */
-        const uint32_t i = b->stores[n];
-        const int is_executed = b->executed[i / 8] >> i % 8 & 1;
-        int is_wrong;
-        w = take_store(k, b, n, w, -1, addresses, &a);
-        is_wrong = a.instruction->opcode == OPCODE_ST && walk(t, &a, RELEASE);
-        if (is_executed && !is_wrong) continue;
-        result = is_executed ? TRACE_MEMORY_OVERWRITTEN : TRACE_MEMORY_LOST;
-        *warp = w;
-        *step = a.step;
+    uint32_t w, n;
+    for (w = TRACE_WARPS; w-- > 0;) {
+        for (n = begin_stores(k, b, w, &a); n-- > 0;) { /* the last store to a word comes first */
+            const uint32_t of = b->warps[w].shared->stores[n], i = b->warps[w].first + of;
+            const int is_executed = b->executed[i / 8] >> i % 8 & 1;
+            int is_wrong;
+            access_of(k, b, w, of, addresses, &a);
+            is_wrong = a.instruction->opcode == OPCODE_ST && walk(t, &a, RELEASE);
+            if (is_executed && !is_wrong) continue;
+            result = is_executed ? TRACE_MEMORY_OVERWRITTEN : TRACE_MEMORY_LOST;
+            *warp = w;
+            *step = of;
+        }
     }
     return result;
 }

@@ -36,7 +36,7 @@ typedef struct trace_memory_access {
 trace_memory *trace_memory_open(const trace_map *map);
 void trace_memory_close(trace_memory *t);
 /* A block begins: its stores are expected. Returns 0, or -1 when memory is out. Cost: linear in its steps. */
-int trace_memory_begin(trace_memory *t, const trace_kernel *k, trace_block *b);
+int trace_memory_begin(trace_memory *t, trace_kernel *k, trace_block *b);
 /* The machine executes a store or an atomic of a block. Several blocks may do so at a time. Cost: linear in the words.
  */
 trace_memory_result trace_memory_write(trace_memory *t, trace_block *b, const trace_memory_access *access);

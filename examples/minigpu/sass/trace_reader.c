@@ -14,7 +14,6 @@
     1024u /* that a block takes beyond its own from sm_80 on (CUDA Programming Guide, table of compute capabilities) \
            */
 
-#define SPARE_BLOCKS 16u    /* that a kernel keeps at most */
 #define WARP_HEAD_BYTES 64u /* of the text ahead, that the lines which begin a warp take at most */
 
 /* ---- the head ---- */
@@ -129,16 +128,6 @@ static int read_head(trace_kernel *k, line_reader *r) {
     return 0;
 }
 
-/* The last instruction of a warp ends it: an exit is added where the trace has none. */
-static int end_warp(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp) {
-    trace_warp *w = &b->warps[warp];
-    trace_instructions_end(k, b);
-    w->count = (uint32_t)(b->step_count - w->first);
-    if (!w->count || k->program.instructions[b->steps[b->step_count - 1].instruction].unit == UNIT_CONTROL) return 0;
-    w->count++;
-    return trace_instruction_exit(k, r, b);
-}
-
 /* ---- blocks ---- */
 
 /* Reads "name = value" with a decimal value. */
@@ -157,9 +146,8 @@ static int no_more(trace_kernel *k, line_reader *r) {
 /* A block in which nobody executes anything gets an exit, too. */
 static int end_block(trace_kernel *k, line_reader *r, trace_block *b) {
     if (!b->step_count) {
-        b->warps[0].first = 0;
-        b->warps[0].count = 1;
-        if (trace_instruction_exit(k, r, b)) return -1;
+        trace_instructions_begin(k, b, 0);
+        if (trace_instruction_exit(k, r, b) || trace_instructions_end(k, r, b)) return -1;
     }
     return trace_values_end(b) ? trace_words_fail(r, "out of memory") : 0;
 }
@@ -210,14 +198,13 @@ static int read_warps(trace_kernel *k, line_reader *r, trace_block *b) {
     uint64_t warp, count;
     int found;
     while ((found = read_warp_head(k, r, b, &warp, &count)) > 0) {
-        b->warps[warp].first = (uint32_t)b->step_count;
         trace_instructions_begin(k, b, (uint32_t)warp);
         for (; count; count--) {
             if (!k->regions && !(count -= trace_instructions_compare(k, b, count))) break;
             if (!next_line(k, r)) return no_more(k, r);
             if (trace_instruction_read(k, r, b, (uint32_t)warp)) return -1;
         }
-        if (end_warp(k, r, b, (uint32_t)warp)) return -1;
+        if (trace_instructions_end(k, r, b)) return -1;
     }
     return found ? -1 : end_block(k, r, b);
 }
@@ -250,44 +237,38 @@ static int read_block(trace_kernel *k, line_reader *r, trace_block *b) {
     return 1;
 }
 
-void trace_block_free(trace_block *b) {
-    if (!b) return;
-    free(b->steps);
-    free(b->addresses);
-    free(b->value_places);
-    free(b->values);
-    free(b->executed);
-    free(b->stores);
-    free(b);
+void trace_steps_drop(trace_kernel *k, trace_steps *steps) {
+    if (!steps || --steps->references) return;
+    steps->count = steps->store_count = 0;
+    steps->next = k->spare_steps;
+    k->spare_steps = steps;
 }
 
 void trace_kernel_drop(trace_kernel *k, trace_block *b) {
-    if (k->spare_count == SPARE_BLOCKS) {
-        trace_block_free(b);
-        return;
-    }
+    uint32_t w;
+    if (!b) return;
+    for (w = 0; w < TRACE_WARPS; w++) trace_steps_drop(k, b->warps[w].shared);
+    free(b->value_places);
+    free(b->values);
     b->next = k->spare;
     k->spare = b;
-    k->spare_count++;
 }
 
 /* Returns an empty block; NULL: memory is out. */
 static trace_block *make_block(trace_kernel *k) {
     trace_block *b = k->spare, empty;
-    if (!b) return (trace_block *)calloc(1, sizeof *b);
-    k->spare = b->next;
-    k->spare_count--;
     memset(&empty, 0, sizeof empty);
-    empty.steps = b->steps;
-    empty.step_capacity = b->step_capacity;
-    empty.addresses = b->addresses;
-    empty.address_capacity = b->address_capacity;
-    empty.executed = b->executed;
-    empty.executed_bytes = b->executed_bytes;
-    empty.stores = b->stores;
-    empty.store_capacity = b->store_capacity;
-    free(b->value_places);
-    free(b->values);
+    if (b) {
+        k->spare = b->next;
+        empty.accesses = b->accesses;
+        empty.access_capacity = b->access_capacity;
+        empty.lists = b->lists;
+        empty.list_capacity = b->list_capacity;
+        empty.executed = b->executed;
+        empty.executed_bytes = b->executed_bytes;
+    } else if (!(b = (trace_block *)trace_pool_take(&k->pool, sizeof *b))) {
+        return NULL;
+    }
     *b = empty;
     return b;
 }
@@ -315,17 +296,14 @@ trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRA
     }
     if ((!k->text || k->next > linear) && open_text(k, &r)) return NULL;
     while (found > 0 && k->next <= linear) {
-        trace_block_free(b);
+        trace_kernel_drop(k, b);
         if (!(b = make_block(k))) {
             trace_words_fail(&r, "out of memory");
             return NULL;
         }
         trace_instructions_make_room(k, b);
         found = read_block(k, &r, b);
-        if (found > 0) {
-            k->steps_room = b->step_capacity;
-            k->addresses_room = b->address_capacity;
-        }
+        if (found > 0) k->access_room = b->access_capacity;
     }
     if (!found)
         trace_words_fail(&r, "the trace has %" PRIu64 " blocks, its grid has %" PRIu64 ": it is truncated", k->next,
@@ -334,7 +312,7 @@ trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRA
     trace_text_close(k->text); /* the last one */
     k->text = NULL;
     if (found > 0) return b;
-    trace_block_free(b);
+    trace_kernel_drop(k, b);
     return NULL;
 }
 
@@ -353,7 +331,7 @@ static uint32_t live_peak_of(const kernel_program *program, const trace_block *b
         trace_live_count live;
         memset(&live, 0, sizeof live);
         for (i = b->warps[w].count; i-- > 0;) {
-            trace_live_before(&live, program, &b->steps[b->warps[w].first + i]);
+            trace_live_before(&live, program, &b->warps[w].shared->steps[i]);
             if (live.alive > peak) peak = live.alive;
         }
     }
@@ -378,22 +356,19 @@ int trace_kernel_open(trace_kernel *k, const char *path, uint32_t number, trace_
     if (open_text(k, &r)) return -1;
     if (!(first = trace_kernel_block(k, 0, error))) return -1;
     k->live_peak = live_peak_of(&k->program, first);
-    trace_block_free(first);
+    trace_kernel_drop(k, first);
     trace_text_close(k->text);
     k->text = NULL;
     return 0;
 }
 
 void trace_kernel_release(trace_kernel *k) {
-    while (k->spare) {
-        trace_block *next = k->spare->next;
-        trace_block_free(k->spare);
-        k->spare = next;
-    }
-    k->spare_count = 0;
     trace_text_close(k->text);
     k->text = NULL;
     trace_instructions_close(k);
+    trace_pool_close(&k->pool);
+    k->spare = NULL;
+    k->spare_steps = NULL;
 }
 
 void trace_kernel_close(trace_kernel *k) {

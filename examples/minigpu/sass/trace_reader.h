@@ -8,6 +8,7 @@
 
 #include "gpump.h"
 #include "sass/sass_opcodes.h"
+#include "sass/trace_pool.h"
 #include "sass/trace_text.h"
 
 #define TRACE_ERROR_BYTES 512
@@ -16,24 +17,44 @@
 #define TRACE_REGION_BYTES (UINT64_C(1) << 21)
 #define TRACE_REGIONS 4096u
 
-/* One warp instruction as it was executed. */
+/* One warp instruction as it was executed, without its addresses and its warp's seed. */
 typedef struct trace_step {
     uint32_t instruction; /* index in the program */
     uint32_t mask;        /* lanes that execute it */
-    uint32_t sources;     /* digest of the tags that they read (trace_tags.h) */
-    uint32_t addresses;   /* where its addresses begin in trace_block.addresses; GPUMP_NONE: it has none */
+    uint32_t sources;     /* digest of the tags that they read (trace_tags.h), without the seed */
+    uint32_t seeds;       /* how often the warp's seed is in the digest */
+    uint32_t access;      /* number of its access among those of its warp; GPUMP_NONE: it accesses nothing */
 } trace_step;
+
+/* The steps of warps that execute the same. Most blocks of a kernel do, so most warps share theirs. */
+typedef struct trace_steps {
+    uint32_t references; /* warps and ways (trace_instruction.c) that have them */
+    uint32_t count, capacity;
+    uint32_t store_count, store_capacity;
+    uint32_t *stores; /* steps that write to global memory, in order */
+    trace_step *steps;
+    struct trace_steps *next; /* among the spare ones of a kernel */
+} trace_steps;
+
+/* The addresses of an access: that of the first lane of the mask, and how the others follow from it. */
+typedef struct trace_reach {
+    uint64_t first;
+    uint64_t others; /* a trace_form, and with it: TRACE_PATTERN: where the distances of all 32 lanes from `first` lie
+                        (trace_addresses.h); TRACE_STRIDE: 4 times the distance from one lane of the mask to the next;
+                        TRACE_LIST: 4 times where the addresses of the lanes of the mask begin in trace_block.lists */
+} trace_reach;
+typedef enum trace_form { TRACE_PATTERN, TRACE_STRIDE, TRACE_LIST } trace_form;
+#define TRACE_FORM UINT64_C(3)
 
 /* A warp of a block. */
 typedef struct trace_warp {
-    uint32_t first, count; /* of trace_block.steps */
+    trace_steps *shared;   /* NULL: the warp is not there */
+    uint32_t count;        /* of its steps: the first ones of `shared` */
+    uint32_t first;        /* how many steps of the block lie before its own */
+    uint32_t access_first; /* its first access in trace_block.accesses */
 } trace_warp;
 
-/* A block, decoded. Addresses of a step: one per lane of the mask; or, with TRACE_STRIDE, that of the first lane of the
- * mask and the distance from one lane of the mask to the next; or, with TRACE_PATTERN, that of the first lane of the
- * mask and where the distances of all 32 lanes from it lie (trace_addresses.h). */
-#define TRACE_STRIDE UINT32_C(0x80000000)
-#define TRACE_PATTERN UINT32_C(0x40000000)
+/* A block, decoded. Its memory lies in the kernel's pool, but for values. */
 typedef struct trace_block {
     struct trace_block *next; /* for whoever keeps blocks; so is `kernel` */
     uint64_t linear;          /* its place in the file, from 0 */
@@ -41,15 +62,15 @@ typedef struct trace_block {
     uint32_t coordinates[3];
     uint32_t registers; /* those from this number on are named nowhere in the block */
     trace_warp warps[TRACE_WARPS];
-    trace_step *steps;
-    uint64_t *addresses;
+    trace_reach *accesses;
+    uint64_t *lists;
     uint32_t *value_places; /* where the values of a step begin in `values` (trace_values.h); GPUMP_NONE: it has none;
                                NULL: no step of the block has any */
     uint32_t *values;       /* 32 lanes for each register that a step writes */
     uint8_t *executed;      /* bits of the steps: stores and atomics that the machine has executed (trace_memory.h) */
-    uint32_t *stores;       /* indices of the steps that do so */
-    size_t store_count, store_capacity, executed_bytes; /* executed_bytes: room of `executed` */
-    size_t step_count, step_capacity, address_count, address_capacity;
+    size_t step_count;      /* of all warps */
+    size_t executed_bytes;  /* room of `executed` */
+    size_t access_count, access_capacity, list_count, list_capacity;
     size_t place_count, place_capacity, value_count, value_capacity;
 } trace_block;
 
@@ -76,13 +97,14 @@ typedef struct trace_kernel {
     struct trace_instructions *reading; /* what reading them needs (trace_instruction.h); NULL: not there */
     uint64_t *hashes;                   /* of the program's instructions, so that they keep their places */
     trace_map *map;
-    trace_text *text;                  /* NULL: not open */
-    uint64_t next;                     /* the block that comes next in the text */
-    size_t steps_room, addresses_room; /* that the last block took: the next one is much like it */
-    trace_block *spare;                /* dropped blocks, whose memory the next ones take */
-    uint32_t spare_count;
-    uint32_t boundaries[3]; /* by trace_boundary: index in the program, plus 1; 0: not there yet */
-    uint32_t id;            /* of the kernel in the traced program */
+    trace_text *text;         /* NULL: not open */
+    uint64_t next;            /* the block that comes next in the text */
+    size_t access_room;       /* that the last block took: the next one is much like it */
+    trace_pool pool;          /* memory of the blocks and of their steps */
+    trace_block *spare;       /* dropped blocks, whose memory the next ones take */
+    trace_steps *spare_steps; /* likewise */
+    uint32_t boundaries[3];   /* by trace_boundary: index in the program, plus 1; 0: not there yet */
+    uint32_t id;              /* of the kernel in the traced program */
     uint32_t grid[3], block[3], binary_version, tracer_version, has_lines;
     uint32_t has_lane_values; /* 1: its values are written as the mini-GPU writes them (trace_values.h) */
     uint64_t stream, shared_base, local_base;
@@ -101,29 +123,37 @@ int trace_kernel_open(trace_kernel *k, const char *path, uint32_t number, trace_
                       char error[TRACE_ERROR_BYTES]);
 void trace_kernel_close(trace_kernel *k);
 /* Decodes the linear-th block. Blocks are best taken in the order of the file: an earlier one is found by reading from
- * the beginning. Returns the block, which trace_block_free frees, or NULL with the reason in error. Cost: linear in the
- * text up to the block. */
+ * the beginning. Returns the block, which trace_kernel_drop takes back, or NULL with the reason in error. Cost: linear
+ * in the text up to the block. */
 trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRACE_ERROR_BYTES]);
-void trace_block_free(trace_block *block);
+/* Takes a block of the kernel back; NULL: nothing is done. The kernel keeps its memory for the next ones. */
+void trace_kernel_drop(trace_kernel *k, trace_block *block);
+/* The same for steps that a warp or a way has: the last one who gives them up leaves their memory to the kernel. */
+void trace_steps_drop(trace_kernel *k, trace_steps *steps);
 /* Frees what reading needs, about 1 MB, until the next block is read. No block of the kernel may be left. */
 void trace_kernel_release(trace_kernel *k);
-/* Frees a block of the kernel, or keeps its memory for the next one. */
-void trace_kernel_drop(trace_kernel *k, trace_block *block);
 
-/* Sets the addresses of a step for the lanes of its mask; those of other lanes may be anything. */
-static inline void trace_addresses(const trace_step *step, const uint64_t *words, uint64_t addresses[32]) {
-    const uint64_t *from = words + (step->addresses & ~(TRACE_STRIDE | TRACE_PATTERN));
-    uint32_t left = step->mask, lane;
-    uint64_t address = from[0];
-    if (step->addresses & TRACE_PATTERN) {
-        const int64_t *offsets = (const int64_t *)(uintptr_t)from[1];
+/* Sets the addresses of an access for the lanes of its mask; those of other lanes may be anything. lists: of its
+ * block. */
+static inline void trace_addresses(const trace_reach *reach, uint32_t mask, const uint64_t *lists,
+                                   uint64_t addresses[32]) {
+    const uint32_t form = (uint32_t)(reach->others & TRACE_FORM);
+    uint64_t address = reach->first;
+    uint32_t lane;
+    if (form == TRACE_PATTERN) {
+        const int64_t *offsets = (const int64_t *)(uintptr_t)reach->others;
         for (lane = 0; lane < 32; lane++) addresses[lane] = address + (uint64_t)offsets[lane];
-        return;
+    } else if (form == TRACE_STRIDE) {
+        const uint64_t stride = (uint64_t)((int64_t)reach->others >> 2);
+        for (; mask; mask &= mask - 1, address += stride) addresses[gpump_bits_lowest64(mask)] = address;
+    } else {
+        const uint64_t *from = lists + (reach->others >> 2);
+        for (; mask; mask &= mask - 1) addresses[gpump_bits_lowest64(mask)] = *from++;
     }
-    for (; left; left &= left - 1) {
-        addresses[gpump_bits_lowest64(left)] = address;
-        address = step->addresses & TRACE_STRIDE ? address + from[1] : *++from;
-    }
+}
+/* The access of a step of a block's warp, and its addresses likewise. */
+static inline const trace_reach *trace_reach_of(const trace_block *b, uint32_t warp, const trace_step *step) {
+    return &b->accesses[b->warps[warp].access_first + step->access];
 }
 
 /* Sets the registers that a warp reads before it writes them, from step `from` of `count` on: exact, since the trace is

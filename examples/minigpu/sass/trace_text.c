@@ -6,20 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
 #define INPUT_BYTES 65536u
 #define TEXT_BYTES 65536u
 #define XZ_MEMORY_BYTES (UINT64_C(128) << 20) /* that the xz decoder may take: xz -9 needs 65 MB */
-#ifdef MINIGPU_SMALL_WINDOW                   /* the window moves in files as small as those that the fuzzer makes */
-#define WINDOW_BYTES ((size_t)TRACE_LINE_BYTES)
-#define PAGE_BYTES ((size_t)4096)
-#else
-#define WINDOW_BYTES ((size_t)1 << 20) /* of a plain file that are mapped at a time: few enough for the caches */
-#define PAGE_BYTES ((size_t)65536)     /* the largest page of an operating system */
-#endif
 
 typedef enum packing { PACKING_NONE, PACKING_XZ, PACKING_ZSTD } packing;
 
@@ -34,11 +26,8 @@ struct trace_text {
     int at_end;       /* the packed data has ended */
     int is_cut;       /* the last line has no end */
     const char *error;
-    char *window; /* of a plain file, PAGE_BYTES more than it can have; NULL: the file is read into `text` */
-    uint64_t file_bytes;
-    uint64_t mapped_to; /* up to this byte of the file the text lies in the window */
     uint8_t input[INPUT_BYTES];
-    char text[TEXT_BYTES + TRACE_BEHIND_BYTES]; /* with a window: the line that has been handed out */
+    char text[TEXT_BYTES + TRACE_BEHIND_BYTES];
 };
 
 static int ends_with(const char *path, const char *end) {
@@ -61,18 +50,6 @@ static int start_unpacking(trace_text *t, const char *path) {
     return t->zstd ? 0 : -1;
 }
 
-/* Prepares the window of a plain file. Behind the end of the file lie bytes that may be read. A file that has no size,
- * such as those of /proc, is read. */
-static void open_window(trace_text *t, const struct stat *status) {
-    void *window;
-    if (t->packing != PACKING_NONE || status->st_size <= 0) return;
-    t->file_bytes = (uint64_t)status->st_size;
-    window = mmap(NULL, WINDOW_BYTES + 2 * PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (window == MAP_FAILED) return;
-    t->window = (char *)window;
-    t->ahead.at = t->window;
-}
-
 trace_text *trace_text_open(const char *path) {
     trace_text *t = (trace_text *)calloc(1, sizeof *t);
     struct stat status;
@@ -83,10 +60,7 @@ trace_text *trace_text_open(const char *path) {
         trace_text_close(t);
         return NULL;
     }
-    if (!start_unpacking(t, path)) {
-        open_window(t, &status);
-        return t;
-    }
+    if (!start_unpacking(t, path)) return t;
     trace_text_close(t);
     errno = ENOMEM;
     return NULL;
@@ -95,7 +69,6 @@ trace_text *trace_text_open(const char *path) {
 void trace_text_close(trace_text *t) {
     if (!t) return;
     if (t->file) fclose(t->file);
-    if (t->window) munmap(t->window, WINDOW_BYTES + 2 * PAGE_BYTES);
     if (t->packing == PACKING_XZ) lzma_end(&t->xz);
     if (t->zstd) ZSTD_freeDStream(t->zstd);
     free(t);
@@ -154,28 +127,9 @@ static size_t read_more(trace_text *t, char *to, size_t room) {
     }
 }
 
-/* Moves the window to what lies ahead, so that more lies behind it. Returns 0 at the end of the file. */
-static size_t move_window(trace_text *t) {
-    const uint64_t at = t->mapped_to - t->ahead.length, from = at / PAGE_BYTES * PAGE_BYTES;
-    const size_t bytes =
-        t->file_bytes - from < WINDOW_BYTES + PAGE_BYTES ? (size_t)(t->file_bytes - from) : WINDOW_BYTES + PAGE_BYTES;
-    const size_t more = (size_t)(from + bytes - t->mapped_to);
-    if (!more) return 0;
-    if (mmap(t->window, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fileno(t->file), (off_t)from) ==
-        MAP_FAILED) {
-        t->error = "the file cannot be mapped";
-        return 0;
-    }
-    t->mapped_to += more;
-    t->ahead.at = t->window + (at - from);
-    t->ahead.length += more;
-    return more;
-}
-
 /* Moves what lies ahead to the beginning of the text and reads more behind it. Returns 0 at the end. */
 static size_t read_ahead(trace_text *t) {
     size_t more;
-    if (t->window) return t->error ? 0 : move_window(t);
     if (t->ahead.at != t->text) memmove(t->text, t->ahead.at, t->ahead.length);
     t->ahead.at = t->text;
     more = read_more(t, t->text + t->ahead.length, TEXT_BYTES - t->ahead.length);
@@ -187,13 +141,6 @@ int trace_text_fill(trace_text *t, size_t bytes) {
     while (t->ahead.length < bytes)
         if (!read_ahead(t)) return 0;
     return 1;
-}
-
-/* Returns the line as one that may be changed. */
-static char *own_line(trace_text *t, char *line, size_t length) {
-    if (!t->window) return line;
-    memcpy(t->text, line, length);
-    return t->text;
 }
 
 char *trace_text_line(trace_text *t, size_t *length) {
@@ -211,7 +158,7 @@ char *trace_text_line(trace_text *t, size_t *length) {
     }
     if (!end && (t->error || !t->ahead.length)) return NULL;
     t->is_cut = !end;
-    line = own_line(t, t->ahead.at, bytes);
+    line = t->ahead.at;
     trace_text_skip(&t->ahead, t->ahead.at + bytes + (end != NULL)); /* the last line may have no end */
     end = line + bytes;
     if (end > line && end[-1] == '\r') end--;

@@ -20,11 +20,12 @@ static int find_values(line_reader *r) {
 /* Makes room for one more step's values and place. Returns -1 when memory is out. */
 static int make_room(trace_block *b) {
     const size_t room = (size_t)INSTRUCTION_DESTINATIONS * LANES;
-    if (b->place_capacity < b->step_capacity) {
-        uint32_t *grown = (uint32_t *)realloc(b->value_places, b->step_capacity * sizeof *grown);
+    if (b->place_capacity <= b->step_count) {
+        const size_t capacity = b->step_count * 2 + 1024;
+        uint32_t *grown = (uint32_t *)realloc(b->value_places, capacity * sizeof *grown);
         if (!grown) return -1;
         b->value_places = grown;
-        b->place_capacity = b->step_capacity;
+        b->place_capacity = capacity;
     }
     if (b->value_count + room > b->value_capacity) {
         const size_t capacity = b->value_capacity * 2 + 32 * room;
@@ -103,7 +104,7 @@ const uint32_t *trace_values_read(trace_kernel *k, line_reader *r, trace_block *
     *failed = result < 0;
     k->odd_values += result > 0;
     if (result) return NULL;
-    fill_places(b, b->step_count - 1);
+    fill_places(b, b->step_count);
     b->value_places[b->place_count++] = (uint32_t)b->value_count;
     b->value_count += (size_t)registers * LANES;
     return to;

@@ -15,7 +15,7 @@ typedef struct trace_destinations {
 } trace_destinations;
 
 /* Reads the values at the end of a line, whose addresses have been read. registers: how many the instruction writes.
- * Returns the lanes of the first register, from which those of the others follow, kept for the block's last step; NULL
+ * Returns the lanes of the first register, from which those of the others follow, kept for the block's next step; NULL
  * when there are none. Values that are not one for each lane of each register are counted (trace_kernel.odd_values),
  * and the values are left out. *failed is set to 1 with the error set. */
 const uint32_t *trace_values_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t mask,

@@ -50,7 +50,7 @@ static inline void write_results(const instruction *i, uint32_t mask, uint32_t s
         uint32_t *to = registers + (size_t)i->destinations[n].index * LANES;
         const uint32_t place = front_end_values_at(w, step), first = w->trace.seed + tags_written(step, n);
         if (place != NONE)
-            write_lanes(to, w->trace.values + place + (size_t)n * LANES, mask);
+            write_lanes(to, w->trace.block->values + place + (size_t)n * LANES, mask);
         else if (mask == UINT32_MAX)
             tags_fill(first, to);
         else
@@ -64,13 +64,18 @@ static inline int is_at_step(const warp *w) {
     return top->reconvergence < w->trace.count && top->mask == w->step.mask && top->pc == w->step.instruction;
 }
 
+/* Returns the digest of what a warp reads in a step. */
+static inline uint32_t digest_of(const warp *w, const trace_step *step) {
+    return step->sources + w->trace.seed * step->seeds;
+}
+
 void front_end_execute(machine *m, const warp *w, const instruction *i, uint32_t *registers) {
     const uint32_t number = w->stack.entries[0].reconvergence;
     if (!is_at_step(w)) {
         fail_at(m, w, i, number, other_step);
         return;
     }
-    if (tags_read(i, registers, w->step.mask) != w->step.sources) fail_at(m, w, i, number, other_source);
+    if (tags_read(i, registers, w->step.mask) != digest_of(w, &w->step)) fail_at(m, w, i, number, other_source);
     write_results(i, w->step.mask, number, w, registers);
 }
 
@@ -83,8 +88,9 @@ void front_end_capture(machine *m, in_flight *r, const warp *w, uint32_t *regist
         r->active = 0;
         return;
     }
-    if (tags_read(r->instruction, registers, r->mask) != step->sources) differs(m, r, w, other_source);
-    if (step->addresses != NONE) trace_addresses(step, w->trace.addresses, r->addresses);
+    if (tags_read(r->instruction, registers, r->mask) != digest_of(w, step)) differs(m, r, w, other_source);
+    if (step->access != NONE)
+        trace_addresses(w->trace.accesses + step->access, step->mask, w->trace.block->lists, r->addresses);
     if (r->info->unit == UNIT_MEMORY) return;
     if (IS_PLAIN_MACHINE(m)) {
         write_results(r->instruction, r->mask, step_of(r), w, registers);

@@ -16,9 +16,9 @@
 #include "state/state.h"
 
 /* Returns whether a warp executes a trace. */
-static inline int is_traced(const warp *w) { return IS_TRACED || (!IS_PLAIN && w->trace.steps != NULL); }
+static inline int is_traced(const warp *w) { return IS_TRACED || (!IS_PLAIN && w->trace.block != NULL); }
 
-#define STEPS_OF_A_LINE 4u /* trace_steps in a line of the host's caches */
+#define STEPS_OF_A_LINE 4u /* trace_steps that a line of the host's caches has about */
 
 /* Copies the step at which a traced warp is, and prefetches the steps behind it. */
 static inline void front_end_take_step(warp *w, uint32_t step) {
@@ -40,8 +40,7 @@ static inline void front_end_go_to_step(warp *w, uint32_t step) {
 
 /* Prefetches what a traced warp needs to issue. */
 static inline void front_end_prefetch(const warp *w) {
-    if (w->step.addresses != NONE)
-        __builtin_prefetch(w->trace.addresses + (w->step.addresses & ~(TRACE_STRIDE | TRACE_PATTERN)));
+    if (w->step.access != NONE) __builtin_prefetch(w->trace.accesses + w->step.access);
 }
 
 /* Returns the number of a traced warp's next step. */
@@ -68,7 +67,7 @@ static inline void front_end_result(const warp *w, uint32_t step, uint32_t n, ui
     if (place == NONE)
         tags_fill(w->trace.seed + tags_written(step, n), lanes);
     else
-        memcpy(lanes, w->trace.values + place + (size_t)n * LANES, LANES * sizeof *lanes);
+        memcpy(lanes, w->trace.block->values + place + (size_t)n * LANES, LANES * sizeof *lanes);
 }
 
 #define ORIGIN_BYTES 1024u /* segments that a read set keeps side by side */
@@ -77,7 +76,7 @@ static inline void front_end_result(const warp *w, uint32_t step, uint32_t n, ui
  * their first access in common, so the blocks of a slot use the same entries of the set's table one after the other,
  * and find them in the host's caches. */
 static inline uint64_t front_end_origin(const warp *w) {
-    return is_traced(w) && w->trace.addresses ? w->trace.addresses[0] / ORIGIN_BYTES * ORIGIN_BYTES : 0;
+    return is_traced(w) ? w->trace.origin / ORIGIN_BYTES * ORIGIN_BYTES : 0;
 }
 
 /* Returns what the tags of a block's shared memory are made from. */

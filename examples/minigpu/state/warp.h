@@ -49,13 +49,14 @@ static inline int warp_set_any(const uint64_t set[WARP_SET_WORDS]) { return warp
 
 /* The trace that a warp executes (sm/front_end.h). */
 typedef struct warp_trace {
-    const trace_step *steps;               /* NULL: the kernel is PTX */
-    struct trace_block *block;             /* that the steps belong to */
-    struct trace_memory *memory;           /* tags of the words that it writes */
-    const uint64_t *addresses;             /* addresses of the block's accesses */
-    const uint32_t *value_places, *values; /* values that the steps write (trace_block); NULL: tags */
-    uint32_t count;                        /* number of steps */
-    uint32_t seed;                         /* seed of the warp's tags */
+    struct trace_block *block;    /* that the warp belongs to; NULL: the kernel is PTX */
+    const trace_step *steps;      /* NULL: it has none */
+    const trace_reach *accesses;  /* addresses of its accesses */
+    struct trace_memory *memory;  /* tags of the words that it writes */
+    const uint32_t *value_places; /* values that the steps write (trace_block); NULL: tags */
+    uint64_t origin;              /* first address of the block's first access; 0: it has none */
+    uint32_t count;               /* number of steps */
+    uint32_t seed;                /* seed of the warp's tags */
 } warp_trace;
 
 /* A warp is identified by its block's residence and its index in the block. A warp has a physical slot while it can

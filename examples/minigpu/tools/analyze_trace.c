@@ -39,20 +39,22 @@ static void measure_warp(const kernel_program *program, const trace_step *steps,
     if (live.alive > report->exposed) report->exposed = live.alive;
 }
 
-/* Adds the accesses of one kind of a block to its read set. Returns 1 when a word that it reads is overwritten. */
-static int watch(const kernel_program *program, const trace_block *b, gpump_read_set *set, int stores) {
+/* Adds the accesses of one kind of a warp to its block's read set. Returns 1 when a word that it reads is overwritten.
+ */
+static int watch_warp(const kernel_program *program, const trace_block *b, uint32_t warp, gpump_read_set *set,
+                      int stores) {
     uint64_t addresses[32];
-    size_t i;
+    uint32_t i;
     int clobbers = 0;
-    for (i = 0; i < b->step_count; i++) {
-        const trace_step *step = &b->steps[i];
+    for (i = 0; i < b->warps[warp].count; i++) {
+        const trace_step *step = &b->warps[warp].shared->steps[i];
         const instruction *in = &program->instructions[step->instruction];
         const uint32_t bytes = instruction_access_bytes(in);
         uint32_t left = step->mask;
-        if (step->addresses == GPUMP_NONE || in->space != SPACE_GLOBAL || !bytes) continue;
+        if (step->access == GPUMP_NONE || in->space != SPACE_GLOBAL || !bytes) continue;
         if (in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED) clobbers = 1;
         if ((in->opcode == OPCODE_ST) != stores) continue;
-        trace_addresses(step, b->addresses, addresses);
+        trace_addresses(trace_reach_of(b, warp, step), step->mask, b->lists, addresses);
         for (; left; left &= left - 1) {
             const uint64_t a = addresses[gpump_bits_lowest64(left)];
             const uint32_t first = (uint32_t)(a % SEGMENT) / 4, last = (uint32_t)(a % SEGMENT + bytes - 1) / 4;
@@ -63,6 +65,14 @@ static int watch(const kernel_program *program, const trace_block *b, gpump_read
                 gpump_read_set_load(set, a - a % SEGMENT, words);
         }
     }
+    return clobbers;
+}
+
+/* The same for a block. */
+static int watch(const kernel_program *program, const trace_block *b, gpump_read_set *set, int stores) {
+    uint32_t w;
+    int clobbers = 0;
+    for (w = 0; w < TRACE_WARPS; w++) clobbers |= watch_warp(program, b, w, set, stores);
     return clobbers;
 }
 
@@ -85,9 +95,9 @@ static int measure_kernel(const launch_kernel *k, gpump_read_set *set, trace_rep
         }
         for (w = 0; w < TRACE_WARPS; w++)
             if (b->warps[w].count)
-                measure_warp(&k->trace->program, b->steps + b->warps[w].first, b->warps[w].count, report);
+                measure_warp(&k->trace->program, b->warps[w].shared->steps, b->warps[w].count, report);
         report->anew += (uint64_t)may_start_anew(&k->trace->program, b, set);
-        trace_block_free(b);
+        trace_kernel_drop(k->trace, b);
     }
     return 0;
 }

@@ -71,7 +71,7 @@ static void close_part(machine *m) {
     for (i = 0; i < BUCKETS; i++) {
         while (c->blocks[i]) {
             trace_block *next = c->blocks[i]->next;
-            trace_block_free(c->blocks[i]);
+            trace_kernel_drop(m->kernels[c->blocks[i]->kernel].launch->trace, c->blocks[i]);
             c->blocks[i] = next;
         }
     }
@@ -131,7 +131,7 @@ static trace_block *read_one(machine *m, uint32_t kernel_index, uint64_t linear)
     if (!read) machine_fail(m, "%s", error);
     if (!read || !trace_memory_begin(cursor_of(m)->memory, trace, read)) return read;
     machine_fail(m, "out of memory");
-    trace_block_free(read);
+    trace_kernel_drop(trace, read);
     return NULL;
 }
 
@@ -145,16 +145,18 @@ static trace_block *block_of(machine *m, uint32_t kernel_index, uint64_t linear)
 static void warp_came(machine *m, sm *s, warp *w) {
     const block *b = &m->blocks[w->block];
     const trace_kernel *trace = m->kernels[b->kernel].launch->trace;
+    const trace_warp *of;
     trace_block *read;
     (void)s;
     if (!trace || !(read = block_of(m, b->kernel, b->linear))) return;
+    of = &read->warps[w->index];
     w->trace.block = read;
     w->trace.memory = cursor_of(m)->memory;
-    w->trace.steps = read->steps + read->warps[w->index].first;
-    w->trace.count = read->warps[w->index].count;
-    w->trace.addresses = read->addresses;
-    w->trace.values = read->values;
-    w->trace.value_places = read->value_places ? read->value_places + read->warps[w->index].first : NULL;
+    w->trace.steps = of->shared ? of->shared->steps : NULL;
+    w->trace.count = of->count;
+    w->trace.accesses = read->accesses + of->access_first;
+    w->trace.origin = read->access_count ? read->accesses[0].first : 0;
+    w->trace.value_places = read->value_places ? read->value_places + of->first : NULL;
     w->trace.seed = tags_seed(trace->number, b->linear, w->index);
 }
 
@@ -217,7 +219,7 @@ static void warp_goes_back(machine *m, sm *s, warp *w, uint32_t region) {
     uint32_t i, n;
     (void)s;
     (void)region;
-    if (!w->trace.steps) return;
+    if (!w->trace.block) return;
     for (i = to; i < w->sequence; i++) {
         const instruction *in = &program->instructions[w->trace.steps[i].instruction];
         for (n = 0; n < in->destination_count; n++) {
@@ -236,13 +238,12 @@ static void compare_memory(machine *m, const block *b, trace_block *ended, int i
     uint32_t warp = 0, step = 0;
     const trace_memory_result result = trace_memory_end(cursor_of(m)->memory, trace, ended, &warp, &step);
     if (!is_done || result == TRACE_MEMORY_RIGHT) return;
-    machine_fail(m, "%s:%u: kernel %s: %s; block %" PRIu64 " warp %u, instruction %u of the warp", trace->path,
-                 trace->program.instructions[ended->steps[ended->warps[warp].first + step].instruction].line,
-                 trace->program.name,
-                 result == TRACE_MEMORY_LOST
-                     ? "this access to global memory was never executed"
-                     : "a word of global memory that it writes has another writer's tag at the end",
-                 b->linear, warp, step);
+    machine_fail(
+        m, "%s:%u: kernel %s: %s; block %" PRIu64 " warp %u, instruction %u of the warp", trace->path,
+        trace->program.instructions[ended->warps[warp].shared->steps[step].instruction].line, trace->program.name,
+        result == TRACE_MEMORY_LOST ? "this access to global memory was never executed"
+                                    : "a word of global memory that it writes has another writer's tag at the end",
+        b->linear, warp, step);
 }
 
 static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *action, uint32_t entry) {
