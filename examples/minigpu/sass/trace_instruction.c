@@ -116,7 +116,9 @@ struct trace_instructions {
     mask_weights weights;
     uint32_t key_count;  /* places of `keys`: a power of two, at least twice the program's instructions */
     uint32_t keys[KEYS]; /* instruction of a hash (trace_kernel.hashes), plus 1: a hash table; 0: free */
-    line_beginning beginnings[BEGINNINGS];
+    uint16_t places[BEGINNINGS]; /* of a line, by a hash: its number in `beginnings`; 0: free */
+    uint32_t beginning_count;    /* numbers that are taken: they lie side by side, on few pages */
+    line_beginning beginnings[BEGINNINGS + 1]; /* the first one has no line */
     register_tags registers[SASS_REGISTERS + 1];
     mask_weights of_bytes[LANES / 8][256]; /* weights of 8 lanes each */
     trace_patterns patterns;
@@ -717,22 +719,29 @@ static uint32_t place_of(const trace_kernel *k, const char *line) {
     return (uint32_t)(mix(mix(0, pc), words) >> 40) % BEGINNINGS;
 }
 
+/* Returns the beginning of a line that has a place, or one without a line. */
+static inline line_beginning *beginning_at(struct trace_instructions *reading, uint32_t place) {
+    return &reading->beginnings[reading->places[place]];
+}
+
 /* Returns the beginning of a line, read or known; NULL with the error set. */
 static line_beginning *beginning_of(trace_kernel *k, line_reader *r) {
     struct trace_instructions *reading = k->reading;
     line_beginning *const last = &reading->beginnings[reading->last], *kept = &reading->beginnings[last->next];
     if (!begins_so(reading, r, kept)) {
         uint32_t place = place_of(k, r->line);
-        if (begins_so(reading, r, &reading->beginnings[place ^ 1])) place ^= 1;
-        kept = &reading->beginnings[place];
+        if (begins_so(reading, r, beginning_at(reading, place ^ 1))) place ^= 1;
+        kept = beginning_at(reading, place);
         if (!begins_so(reading, r, kept)) {
-            line_beginning *other = &reading->beginnings[place ^ 1]; /* each line has two places */
+            line_beginning *other = beginning_at(reading, place ^ 1); /* each line has two places */
             if (kept->length && other->length) *other = *kept;
-            if (kept->length && !other->length) kept = other, place ^= 1;
-            reading->last = last->next = place;
+            if (kept->length && !other->length) place ^= 1;
+            if (!reading->places[place]) reading->places[place] = (uint16_t)++reading->beginning_count;
+            reading->last = last->next = reading->places[place];
+            kept = beginning_at(reading, place);
             return read_beginning(k, r, kept) ? NULL : kept;
         }
-        last->next = place;
+        last->next = reading->places[place];
     }
     reading->last = last->next;
     r->at = r->line + kept->length;
@@ -857,10 +866,10 @@ static inline line_beginning *like_text(const trace_kernel *k, const trace_ahead
     line_beginning *const last = &reading->beginnings[reading->last], *l = &reading->beginnings[last->next];
     if (!is_like(reading, ahead, l)) {
         uint32_t place = place_of(k, ahead->at);
-        if (!is_like(reading, ahead, &reading->beginnings[place])) place ^= 1;
-        l = &reading->beginnings[place];
+        if (!is_like(reading, ahead, beginning_at(reading, place))) place ^= 1;
+        l = beginning_at(reading, place);
         if (!is_like(reading, ahead, l)) return NULL;
-        last->next = place;
+        last->next = reading->places[place];
     }
     return l;
 }

@@ -1,5 +1,5 @@
-/* simple: simple instructions (lanes_quick.h) and branches in the plain form for PTX, where sources are held by time
- * (machine.sources_timed).
+/* simple: simple instructions (lanes_quick.h) and branches of PTX, and arithmetic of traces, in the plain forms, where
+ * sources are held by time (machine.sources_timed).
  *
  * Such an instruction has no record. Its place in the pipeline of its unit has the warp's slot, the PC and the lanes
  * that execute it. One function does what issue does for it, and one what commit does. While an SM runs ahead of the
@@ -82,11 +82,15 @@ SM_INLINE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot
     w = &m->warps[s->slot_warp[slot]];
     top = &w->stack.entries[w->stack.depth - 1];
     pc = top->pc;
-    active = guarded(info, top->mask, w->predicates);
-    top->pc = pc + 1;
+    active = IS_TRACED ? top->mask : guarded(info, top->mask, w->predicates);
+    if (!IS_TRACED) top->pc = pc + 1;
     w->scoreboard[info->word[0]].pending |= info->bits[0].destinations;
     if (info->words > 1) w->scoreboard[info->word[1]].pending |= info->bits[1].destinations;
-    if (__builtin_expect(pc + 1 != top->reconvergence, 1)) {
+    if (IS_TRACED) {
+        front_end_execute_quick(m, w, info, w->registers);
+        front_end_go_on(w, pc);
+        see_after_simple(m, s, w, slot, info, &w->program[top->pc]);
+    } else if (__builtin_expect(pc + 1 != top->reconvergence, 1)) {
         see_after_simple(m, s, w, slot, info, info + 1);
     } else {
         simt_go(&w->stack, pc + 1);
@@ -100,7 +104,7 @@ SM_INLINE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot
     b = w->home;
     b->in_flight++;
     b->registers_pending++;
-    if (active) lanes_quick_execute(&info->quick, active, w->registers, w->predicates);
+    if (!IS_TRACED && active) lanes_quick_execute(&info->quick, active, w->registers, w->predicates);
 }
 
 /* The warp's next instruction is known, and fetched, when the branch has committed. */
@@ -108,7 +112,8 @@ SM_INLINE void issue_branch(machine *m, sm *s, uint32_t scheduler, uint32_t slot
     warp *w = &m->warps[s->slot_warp[slot]];
     const simt_entry *top = simt_top(&w->stack);
     enter_branch(m, s, scheduler, slot, &s->pipes[PIPE_CONTROL], BRANCH_FLAG | top->pc << SLOT_BITS | slot,
-                 guarded(info, top->mask, w->predicates));
+                 IS_TRACED ? top->mask : guarded(info, top->mask, w->predicates));
+    if (IS_TRACED) front_end_execute(m, w, info->instruction, w->registers);
     s->unit_free[UNIT_CONTROL] = s->now + 1;
     if (s->units_free < s->now + 1) s->units_free = s->now + 1;
     w->sequence++;
@@ -201,6 +206,7 @@ SM_INLINE void commit_due(machine *m, sm *s, pipe_stage *stage, simple_counts *c
         if ((w->waits_for & written) && w->sources_until <= now && !(s->clear >> slot & 1)) {
             w->waits_for = simple_conflicts(w, s->slot_info[slot]);
             if (!w->waits_for) s->clear |= BIT(slot);
+            if (IS_TRACED && !w->waits_for) front_end_prefetch(w);
         }
         if (!b->in_flight) pipeline_block_may_be_done(m, s, b);
     } while (due <= now);
@@ -242,7 +248,9 @@ SM_INLINE void commit_branch(machine *m, sm *s, uint32_t item, uint32_t active, 
     if (item == NONE) return; /* the branch was squashed */
     info = &w->program[(item & ~BRANCH_FLAG) >> SLOT_BITS];
     gpump_warp_gate_open(&w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
-    if (simt_branch(&w->stack, active, info->instruction->target, info->instruction->reconvergence))
+    if (IS_TRACED)
+        front_end_go_on(w, 0);
+    else if (simt_branch(&w->stack, active, info->instruction->target, info->instruction->reconvergence))
         nests_too_deep(m, index, info);
     end_simple(m, s, w, b, info, active, counts);
     if (counts) {

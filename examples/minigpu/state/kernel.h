@@ -85,7 +85,8 @@ typedef enum next_overwrites {
 /* Instructions with a path of their own in the plain form (sm/simple.h). */
 typedef enum simple_kind {
     SIMPLE_NOT,
-    SIMPLE_ARITHMETIC, /* of the ALU, with a quick form and at most ISSUE_WORDS words of the scoreboard */
+    SIMPLE_ARITHMETIC, /* of the ALU, with a quick form or of a trace, and at most ISSUE_WORDS words of the scoreboard
+                        */
     SIMPLE_BRANCH
 } simple_kind;
 
