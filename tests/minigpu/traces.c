@@ -665,6 +665,97 @@ static int move_a_cursor(machine *m, int by) {
     return 0;
 }
 
+/* Changes a lane of a register of the first warp. */
+static void change_register(machine *m, uint32_t number) {
+    sm *s = m->sms[0];
+    const warp *w = &m->warps[s->slot_warp[gpump_bits_lowest64(s->occupied)]];
+    s->registers[w->register_base + number * 32 + 7] ^= 1;
+}
+
+/* A branch is an instruction as others are: what it reads is compared, and a warp ends behind it where the trace does.
+ */
+static void branches_of_a_trace_are_executed(void **state) {
+    static const char *const texts[] = {"0000 ffffffff 1 R2 S2R 0 0",    "0010 ffffffff 1 R4 MOV 0 0",
+                                        "0020 ffffffff 1 R4 MOV 1 R4 0", "0030 ffffffff 1 R4 MOV 1 R4 0",
+                                        "0040 ffffffff 1 R4 MOV 1 R4 0", "0050 ffffffff 0 BRX 1 R2 0",
+                                        "0060 ffffffff 0 BRA 0 0"};
+    static const struct {
+        uint32_t lines, changed; /* changed: register that is changed once 3 instructions have issued; 0: none */
+        const char *error;
+    } cases[] = {{7, 0, ""}, {6, 0, ""}, {7, 2, "a register that it reads is not"}, {7, 6, ""}};
+    uint32_t i;
+    (void)state;
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        machine_options options;
+        launch_file launch;
+        machine *m;
+        int ended, changed = !cases[i].changed;
+        machine_options_default(&options);
+        write_lines(texts, cases[i].lines);
+        m = build(&launch, "kernelslist.g", &options);
+        while ((ended = machine_run(m, m->now + 1)) == 0) {
+            if (changed || m->sms[0]->statistics.issued < 3) continue;
+            change_register(m, cases[i].changed);
+            changed = 1;
+        }
+        assert_true(changed);
+        if (ended != (*cases[i].error ? -1 : 1)) fail_msg("case %u ends with %d: %s", i, ended, m->error);
+        if (!strstr(m->error, cases[i].error)) fail_msg("%s", m->error);
+        if (ended > 0) assert_int_equal(m->sms[0]->statistics.issued, cases[i].lines);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
+/* A warp may end where an earlier one of its index went on: it has no stores behind its end. */
+static void a_warp_ends_before_the_one_it_follows(void **state) {
+    static const char *const texts[] = {
+        "0000 ffffffff 1 R2 S2R 0 0", "0010 ffffffff 0 STG.E 2 R2 R2 4 1 0x7f0000000000 4", "0020 0000ffff 0 EXIT 0 0",
+        "0030 ffff0000 0 STG.E 2 R2 R2 4 1 0x7f0000001000 4", "0040 ffff0000 0 EXIT 0 0"};
+    FILE *file = new_file("kernel-1.traceg");
+    machine_options options;
+    launch_file launch;
+    machine *m;
+    uint32_t b, i;
+    (void)state;
+    head(file, 4, 12, 3);
+    for (b = 0; b < 3; b++) {
+        fprintf(file, "#BEGIN_TB\nthread block = %u,0,0\nwarp = 0\ninsts = %u\n", b, b == 1 ? 3u : 5u);
+        for (i = 0; i < (b == 1 ? 3u : 5u); i++) line(file, 4, texts[i]);
+        fprintf(file, "#END_TB\n");
+    }
+    fclose(file);
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    machine_options_default(&options);
+    m = build(&launch, "kernelslist.g", &options);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+    assert_int_equal(m->kernels[0].warp_instructions, 13);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+/* The addresses of constants may lie anywhere, at any stride. */
+static void a_stride_may_be_large(void **state) {
+    static const char *const texts[] = {"0000 00000003 1 R2 LDC 0 4 1 0x100 4611686018427387904",
+                                        "0010 00000003 0 EXIT 0 0"};
+    trace_map map = {{0}, 0, 0, TRACE_REGION_BYTES};
+    char path[128], error[TRACE_ERROR_BYTES];
+    uint64_t addresses[32];
+    const trace_step *step;
+    trace_kernel k;
+    trace_block *b;
+    (void)state;
+    write_lines(texts, 2);
+    path_of(path, "kernel-1.traceg");
+    if (trace_kernel_open(&k, path, 1, &map, error) || !(b = trace_kernel_block(&k, 0, error))) fail_msg("%s", error);
+    step = b->warps[0].shared->steps;
+    trace_addresses(trace_reach_of(b, 0, step), step->mask, b->lists, addresses);
+    assert_true(addresses[1] - addresses[0] == UINT64_C(1) << 62);
+    trace_kernel_drop(&k, b);
+    trace_kernel_close(&k);
+}
+
 /* A trace whose blocks add to one word. */
 static void write_atomics(void) {
     FILE *file = new_file("kernel-1.traceg");
@@ -1189,6 +1280,9 @@ int main(void) {
         cmocka_unit_test(warps_of_traces_are_switched_out),
         cmocka_unit_test(lost_registers_and_shared_memory_are_seen),
         cmocka_unit_test(wrong_cursors_of_preempted_blocks_are_seen),
+        cmocka_unit_test(branches_of_a_trace_are_executed),
+        cmocka_unit_test(a_warp_ends_before_the_one_it_follows),
+        cmocka_unit_test(a_stride_may_be_large),
         cmocka_unit_test(wrong_stores_are_seen),
         cmocka_unit_test(a_written_trace_runs_like_its_kernel),
         cmocka_unit_test(written_values_are_those_of_the_kernel),

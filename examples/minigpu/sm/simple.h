@@ -103,7 +103,7 @@ SM_INLINE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     b = w->home;
     b->in_flight++;
-    b->registers_pending++;
+    b->registers_pending += IS_TRACED ? info->writes : 1;
     if (!IS_TRACED && active) lanes_quick_execute(&info->quick, active, w->registers, w->predicates);
 }
 
@@ -256,6 +256,11 @@ SM_INLINE void commit_branch(machine *m, sm *s, uint32_t item, uint32_t active, 
     if (counts) {
         b->registers_pending -= info->writes;
         if (info->counted) counts->executed->counted[info->counted]++;
+    }
+    if (IS_TRACED && !w->stack.depth) { /* the last instruction of its trace is no exit */
+        pipeline_warp_ended(m, s, b, w);
+        pipeline_block_may_be_done(m, s, b);
+        return;
     }
     next = &w->program[simt_top(&w->stack)->pc];
     if (!pipeline_runs_past_end(m, w, next)) see_after_branch(s, w, slot, next);
