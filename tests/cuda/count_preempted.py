@@ -7,7 +7,7 @@
 
 A line of the table has a program, a way, the result, the seconds of processor time, what happened (SMs that were
 given up, or instructions that found a page absent) and the arguments. A pair of program and way whose line is there
-is not run again, so a run that was interrupted goes on; what was given up runs again with a larger limit, and then
+is not run again, so a run that was interrupted goes on ("too short": no kernel reaches the first preemption); what was given up runs again with a larger limit, and then
 its last line counts. --count prints how many programs each way has.
 """
 import argparse
@@ -29,7 +29,7 @@ WAYS = {
     "flush": AGAIN + "flush",
 }
 FIELDS = ["program", "way", "result", "seconds", "happened", "arguments"]
-RESULTS = ["right", "given up", "wrong", "unchecked"]
+RESULTS = ["right", "given up", "too short", "wrong", "unchecked"]
 
 
 def happened(text):
@@ -42,6 +42,8 @@ def happened(text):
 def result_of(row, text):
     if row["right"] == "yes":
         return "right"
+    if "that cycle was never reached" in row["reason"]:
+        return "too short"
     if row["reason"] == "time limit" or "too busy" in row["reason"] or "never end" in text:
         return "given up"
     return row["right"] if row["right"] in ("out", "unchecked") else "wrong"
