@@ -75,7 +75,7 @@ typedef struct lanes_quick {
     uint8_t is_negated;           /* bit k: source k is the complement of a predicate */
     uint32_t from[QUICK_SOURCES]; /* a source's first word in registers or constants; a predicate's number */
     uint32_t to;                  /* the result's first word, or the number of its predicate */
-    uint32_t *constants; /* for all lanes: immediates, and values that are the same for a whole launch */
+    uint32_t *constants;          /* for all lanes: immediates, and values that are the same for a whole launch */
 } lanes_quick;
 
 /* Decides how an instruction is executed. Its constants are written to `constants`, the first at word `first`; NULL:

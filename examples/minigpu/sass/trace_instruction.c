@@ -55,7 +55,7 @@ typedef struct register_tags {
     uint32_t lanes[LANES];                  /* for each lane, the lane 0's tag from which its own follows */
 } register_tags;
 
-#define FOLLOWED_STEPS 16384u /* of a warp */
+#define FOLLOWED_STEPS 65536u /* of a warp: 1.3 MB */
 #define FOLLOWED_RUNS 2048u
 #define FOLLOWED_BYTES (UINT32_C(1) << 17)
 
@@ -114,8 +114,8 @@ struct trace_instructions {
     char mask_text[MASK_END - MASK_FROM]; /* the last mask that was read, and what it means */
     uint32_t mask;
     mask_weights weights;
-    uint32_t key_count;  /* places of `keys`: a power of two, at least twice the program's instructions */
-    uint32_t keys[KEYS]; /* instruction of a hash (trace_kernel.hashes), plus 1: a hash table; 0: free */
+    uint32_t key_count;          /* places of `keys`: a power of two, at least twice the program's instructions */
+    uint32_t keys[KEYS];         /* instruction of a hash (trace_kernel.hashes), plus 1: a hash table; 0: free */
     uint16_t places[BEGINNINGS]; /* of a line, by a hash: its number in `beginnings`; 0: free */
     uint32_t beginning_count;    /* numbers that are taken: they lie side by side, on few pages */
     line_beginning beginnings[BEGINNINGS + 1]; /* the first one has no line */

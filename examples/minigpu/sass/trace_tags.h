@@ -76,8 +76,8 @@ static inline uint32_t sum_of(tag_vector v) {
 }
 
 /* Returns the digest of so many sources of an instruction; from: their first words in `registers`, those of the warp.
- * Source k has the weight 1 + k * (TAG_SOURCE - 1), so the sum of the sources is needed, and the sum of source k taken k
- * times. */
+ * Source k has the weight 1 + k * (TAG_SOURCE - 1), so the sum of the sources is needed, and the sum of source k taken
+ * k times. */
 static inline uint32_t tags_digest(const uint32_t *from, const uint32_t *registers, uint32_t mask, uint32_t count) {
     const tag_vector *weights = (const tag_vector *)(const void *)tag_weights;
     const tag_vector *bits = (const tag_vector *)(const void *)lane_bits;
