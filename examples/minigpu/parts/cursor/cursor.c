@@ -154,7 +154,7 @@ static void warp_came(machine *m, sm *s, warp *w) {
     w->trace.memory = cursor_of(m)->memory;
     w->trace.steps = of->shared ? of->shared->steps : NULL;
     w->trace.count = of->count;
-    w->trace.accesses = read->accesses + of->access_first;
+    w->trace.accesses = read->accesses ? read->accesses + of->access_first : NULL;
     w->trace.origin = read->access_count ? read->accesses[0].first : 0;
     w->trace.value_places = read->value_places ? read->value_places + of->first : NULL;
     w->trace.seed = tags_seed(trace->number, b->linear, w->index);
