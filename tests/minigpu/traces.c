@@ -744,7 +744,7 @@ static void a_stride_may_be_large(void **state) {
     uint64_t addresses[32];
     const trace_step *step;
     trace_kernel k;
-    trace_block *b;
+    trace_block *b = NULL;
     (void)state;
     write_lines(texts, 2);
     path_of(path, "kernel-1.traceg");
