@@ -126,23 +126,28 @@ static machine *build(launch_file *launch, const char *name, machine_options *op
     return m;
 }
 
+/* Runs kernel-1.traceg alone to its end, which takes so many warp instructions and blocks. */
+static void run_alone(uint64_t instructions, uint64_t blocks) {
+    launch_file launch;
+    machine_options options;
+    machine *m;
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    machine_options_default(&options);
+    m = build(&launch, "kernelslist.g", &options);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+    assert_int_equal(m->kernels[0].warp_instructions, instructions);
+    assert_int_equal(m->kernels[0].done_blocks, blocks);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
 /* A trace of each version of the format runs to its end, with each of its instructions. */
 static void all_versions_run_with_all_instructions(void **state) {
     uint32_t version;
     (void)state;
     for (version = 3; version <= 6; version++) {
-        launch_file launch;
-        machine_options options;
-        machine *m;
         write_trace("kernel-1.traceg", version);
-        write_list("kernelslist.g", "kernel-1.traceg\n");
-        machine_options_default(&options);
-        m = build(&launch, "kernelslist.g", &options);
-        if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
-        assert_int_equal(m->kernels[0].warp_instructions, lines);
-        assert_int_equal(m->kernels[0].done_blocks, BLOCKS);
-        machine_free(m);
-        launch_file_free(&launch);
+        run_alone(lines, BLOCKS);
     }
 }
 
@@ -356,21 +361,12 @@ static void warps_that_a_block_does_not_list_have_ended(void **state) {
 /* A block in which nobody executes anything ends. */
 static void a_block_without_instructions_ends(void **state) {
     FILE *file = new_file("kernel-1.traceg");
-    launch_file launch;
-    machine_options options;
-    machine *m;
     (void)state;
     head(file, 4, 12, 2);
     fprintf(file, "#BEGIN_TB\nthread block = 0,0,0\n#END_TB\n"
                   "#BEGIN_TB\nthread block = 1,0,0\nwarp = 1\ninsts = 1\n0000 ffffffff 0 EXIT 0 0\n#END_TB\n");
     fclose(file);
-    write_list("kernelslist.g", "kernel-1.traceg\n");
-    machine_options_default(&options);
-    m = build(&launch, "kernelslist.g", &options);
-    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
-    assert_int_equal(m->kernels[0].done_blocks, 2);
-    machine_free(m);
-    launch_file_free(&launch);
+    run_alone(2, 2); /* both are exits */
 }
 
 /* Writes a trace of one warp of 32 lanes from its lines, without the immediates of version 5. */
@@ -672,7 +668,7 @@ static void change_register(machine *m, uint32_t number) {
     s->registers[w->register_base + number * 32 + 7] ^= 1;
 }
 
-/* A branch is an instruction as others are: what it reads is compared, and a warp ends behind it where the trace does.
+/* A branch is an instruction as others are: what it reads is compared. A warp whose trace ends with one gets an exit.
  */
 static void branches_of_a_trace_are_executed(void **state) {
     static const char *const texts[] = {"0000 ffffffff 1 R2 S2R 0 0",    "0010 ffffffff 1 R4 MOV 0 0",
@@ -702,7 +698,7 @@ static void branches_of_a_trace_are_executed(void **state) {
         assert_true(changed);
         if (ended != (*cases[i].error ? -1 : 1)) fail_msg("case %u ends with %d: %s", i, ended, m->error);
         if (!strstr(m->error, cases[i].error)) fail_msg("%s", m->error);
-        if (ended > 0) assert_int_equal(m->sms[0]->statistics.issued, cases[i].lines);
+        if (ended > 0) assert_int_equal(m->sms[0]->statistics.issued, cases[i].lines + 1); /* and the exit */
         machine_free(m);
         launch_file_free(&launch);
     }
@@ -714,9 +710,6 @@ static void a_warp_ends_before_the_one_it_follows(void **state) {
         "0000 ffffffff 1 R2 S2R 0 0", "0010 ffffffff 0 STG.E 2 R2 R2 4 1 0x7f0000000000 4", "0020 0000ffff 0 EXIT 0 0",
         "0030 ffff0000 0 STG.E 2 R2 R2 4 1 0x7f0000001000 4", "0040 ffff0000 0 EXIT 0 0"};
     FILE *file = new_file("kernel-1.traceg");
-    machine_options options;
-    launch_file launch;
-    machine *m;
     uint32_t b, i;
     (void)state;
     head(file, 4, 12, 3);
@@ -726,13 +719,7 @@ static void a_warp_ends_before_the_one_it_follows(void **state) {
         fprintf(file, "#END_TB\n");
     }
     fclose(file);
-    write_list("kernelslist.g", "kernel-1.traceg\n");
-    machine_options_default(&options);
-    m = build(&launch, "kernelslist.g", &options);
-    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
-    assert_int_equal(m->kernels[0].warp_instructions, 13);
-    machine_free(m);
-    launch_file_free(&launch);
+    run_alone(13, 3);
 }
 
 /* The addresses of constants may lie anywhere, at any stride. */

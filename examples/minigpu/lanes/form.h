@@ -26,8 +26,6 @@
 #else
 #define IS_TRACED 0
 #endif
-/* 1 in the plain forms, where simple instructions have a path of their own (sm/simple.h). */
-#define HAS_SIMPLE IS_PLAIN
 /* Whether no SM of a machine has such a part. All forms treat such a machine alike. */
 #define IS_PLAIN_MACHINE(m) (IS_PLAIN || (m)->plain)
 

@@ -66,16 +66,17 @@ typedef enum quick_operation {
         QUICK_COUNT
 } quick_operation;
 
-#define QUICK_SOURCES 4u /* of PTX at most 3 */
+#define QUICK_SOURCES 3u
 
 typedef struct lanes_quick {
-    uint8_t operation;            /* quick_operation; of a trace: number of sources */
-    uint8_t result_words;         /* 0: a predicate; of a trace: number of results, which lie side by side */
+    uint8_t operation;            /* quick_operation */
+    uint8_t result_words;         /* 0: a predicate */
     uint8_t is_constant;          /* bit k: source k is in `constants` instead of the registers */
     uint8_t is_negated;           /* bit k: source k is the complement of a predicate */
     uint32_t from[QUICK_SOURCES]; /* a source's first word in registers or constants; a predicate's number */
     uint32_t to;                  /* the result's first word, or the number of its predicate */
-    uint32_t *constants;          /* for all lanes: immediates, and values that are the same for a whole launch */
+    uint32_t unused;
+    uint32_t *constants; /* for all lanes: immediates, and values that are the same for a whole launch */
 } lanes_quick;
 
 /* Decides how an instruction is executed. Its constants are written to `constants`, the first at word `first`; NULL:

@@ -122,7 +122,7 @@ begins:
     s->wake = wake <= s->now ? s->now + 1 : wake;
 }
 
-#if HAS_SIMPLE
+#if IS_PLAIN
 /* Returns whether simple instructions or control instructions may have work in the SM's next cycle. */
 static int simple_may_be_next(const machine *m, const sm *s) {
     const uint64_t full = memory_path_has_room(m, s) ? 0 : s->unit_slots[UNIT_MEMORY];
@@ -133,7 +133,7 @@ static int simple_may_be_next(const machine *m, const sm *s) {
 
 void sm_cycle(machine *m, sm *s, uint64_t now) {
     one_cycle(m, s, now);
-#if HAS_SIMPLE
+#if IS_PLAIN
     if (s->wake < s->ahead_end && m->sources_timed && !s->queued_misses && !s->calling && simple_may_be_next(m, s)) {
         const uint64_t reply = *s->reply_cycle;
         pipeline_run_simple(m, s, reply < s->ahead_end ? reply : s->ahead_end);

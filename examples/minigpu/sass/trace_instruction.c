@@ -74,13 +74,17 @@ typedef struct line_run {
  * steps, too: it reads the same tags, but for its seed. */
 typedef struct followed_warp {
     trace_steps *shared; /* NULL: there are none */
-    const trace_step *steps;
-    uint32_t count;    /* of steps */
-    uint32_t agrees;   /* 1: the last warp that followed it has executed all of these and no others */
-    uint32_t is_whole; /* 1: the runs are all lines of the warp */
+    uint32_t agrees;     /* 1: the last warp that followed it has executed all of these and no others */
+    uint32_t is_whole;   /* 1: the runs are all lines of the warp */
     uint32_t run_count, bytes;
     uint64_t used; /* when a warp followed it last, counted in warps of this index */
 } followed_warp;
+
+/* Returns the steps of a way; none where it is free. */
+static inline const trace_steps *steps_of(const followed_warp *way) {
+    static const trace_steps none = {0, 0, 0, 0, 0, NULL, NULL, NULL};
+    return way->shared ? way->shared : &none;
+}
 
 /* Its lines. They lie apart: most are never touched. */
 typedef struct followed_lines {
@@ -402,11 +406,14 @@ static void copy_runs(struct trace_instructions *reading, const followed_warp *f
  * Returns 0 when there is none. */
 static int take_another_way(struct trace_instructions *reading, const line_beginning *l, uint32_t index) {
     followed_warp *const ways = reading->followed[reading->warp].ways, *const from = reading->way, *to;
+    const trace_step *left = steps_of(from)->steps;
     const int has_runs = from->is_whole || reading->records;
-    for (to = ways; to < ways + WAYS; to++)
-        if (to != from && index < to->count && to->steps[index].instruction == l->instruction &&
-            to->steps[index].mask == l->access.mask && !memcmp(to->steps, from->steps, index * sizeof *to->steps))
+    for (to = ways; to < ways + WAYS; to++) {
+        const trace_step *steps = steps_of(to)->steps;
+        if (to != from && index < steps_of(to)->count && steps[index].instruction == l->instruction &&
+            steps[index].mask == l->access.mask && !memcmp(steps, left, index * sizeof *steps))
             break;
+    }
     if (to == ways + WAYS) return 0;
     reading->way = to;
     reading->records = reading->run = reading->run_step = 0;
@@ -459,15 +466,15 @@ static int push_step(trace_kernel *k, trace_block *b, const trace_step *step) {
  * Returns likewise. */
 static int stop_following(trace_kernel *k, uint32_t index) {
     struct trace_instructions *reading = k->reading;
-    const followed_warp *way = reading->way;
+    const trace_step *steps = steps_of(reading->way)->steps;
     uint32_t n;
     reading->follows = reading->records = 0;
     if (begin_own(k) || reserve_steps(k, reading->own, index + 64)) return -1;
-    if (index) memcpy(reading->own->steps, way->steps, index * sizeof *way->steps);
+    if (index) memcpy(reading->own->steps, steps, index * sizeof *steps);
     reading->own->count = index;
     clear_registers(reading, k->program.registers);
     for (n = 0; n < index; n++)
-        write_results(reading, &k->program.instructions[way->steps[n].instruction], way->steps[n].mask, n, NULL);
+        write_results(reading, &k->program.instructions[steps[n].instruction], steps[n].mask, n, NULL);
     return 0;
 }
 
@@ -497,8 +504,9 @@ static int execute(trace_kernel *k, trace_block *b, const line_beginning *l, uin
 static inline int add_step(trace_kernel *k, trace_block *b, const line_beginning *l, const uint32_t *values) {
     const struct trace_instructions *reading = k->reading;
     const uint32_t index = (uint32_t)b->step_count - reading->first;
-    if (reading->follows && index < reading->way->count) {
-        const trace_step *step = &reading->way->steps[index];
+    const trace_steps *way = steps_of(reading->way);
+    if (reading->follows && index < way->count) {
+        const trace_step *step = &way->steps[index];
         if (step->instruction == l->instruction && step->mask == l->access.mask) {
             b->step_count++;
             return 0;
@@ -539,8 +547,6 @@ static void keep_way(trace_kernel *k) {
     trace_steps_drop(k, to->shared);
     to->shared = reading->own;
     to->shared->references++;
-    to->steps = to->shared->steps;
-    to->count = to->shared->count;
     to->is_whole = 0;
     reading->way = to;
 }
@@ -557,27 +563,30 @@ static int hand_over(trace_kernel *k, trace_warp *w) {
     return 0;
 }
 
+/* The warp has gone its way: notes what the next one of its index is likely to do. count: of its steps. */
+static void note_way(struct trace_instructions *reading, uint32_t count) {
+    followed_ways *of_index = &reading->followed[reading->warp];
+    followed_warp *way = reading->way;
+    const uint32_t number = (uint32_t)(way - of_index->ways), last = of_index->last;
+    way->agrees = reading->follows && count == steps_of(way)->count;
+    if (way->agrees && reading->records) way->is_whole = 1;
+    way->used = ++of_index->warps;
+    if (of_index->behind[last] != number && of_index->doubts[last]) of_index->behind[last] = number;
+    of_index->doubts[last] = of_index->behind[last] != number;
+    of_index->last = number;
+}
+
 int trace_instructions_end(trace_kernel *k, line_reader *r, trace_block *b) {
     struct trace_instructions *reading = k->reading;
     const uint32_t count = (uint32_t)b->step_count - reading->first;
-    const trace_step *steps = reading->own ? reading->own->steps : reading->way->steps;
+    const trace_step *steps = (reading->own ? reading->own : steps_of(reading->way))->steps;
     trace_warp *w = &b->warps[reading->warp];
-    followed_ways *of_index = &reading->followed[reading->warp];
-    followed_warp *way;
-    uint32_t number, last = of_index->last;
-    if (count && k->program.instructions[steps[count - 1].instruction].unit != UNIT_CONTROL &&
+    if (count && k->program.instructions[steps[count - 1].instruction].opcode != OPCODE_EXIT &&
         trace_instruction_exit(k, r, b))
         return -1;
     if (hand_over(k, w)) return trace_words_fail(r, "out of memory");
     w->count = (uint32_t)b->step_count - reading->first;
-    way = reading->way;
-    way->agrees = reading->follows && w->count == way->count;
-    if (way->agrees && reading->records) way->is_whole = 1;
-    way->used = ++of_index->warps;
-    number = (uint32_t)(way - of_index->ways);
-    if (of_index->behind[last] != number && of_index->doubts[last]) of_index->behind[last] = number;
-    of_index->doubts[last] = of_index->behind[last] != number;
-    of_index->last = number;
+    note_way(reading, w->count);
     return 0;
 }
 

@@ -75,10 +75,10 @@ static inline uint32_t sum_of(tag_vector v) {
     return low[0] + low[1] + low[2] + low[3];
 }
 
-/* Returns the digest of so many sources of an instruction; from: their first words in `registers`, those of the warp.
- * Source k has the weight 1 + k * (TAG_SOURCE - 1), so the sum of the sources is needed, and the sum of source k taken
- * k times. */
-static inline uint32_t tags_digest(const uint32_t *from, const uint32_t *registers, uint32_t mask, uint32_t count) {
+/* Returns what tags_read does, for so many sources. Source k has the weight 1 + k * (TAG_SOURCE - 1), so the sum of the
+ * sources is needed, and the sum of source k taken k times. */
+static inline uint32_t tags_read_sources(const instruction *i, const uint32_t *registers, uint32_t mask,
+                                         uint32_t count) {
     const tag_vector *weights = (const tag_vector *)(const void *)tag_weights;
     const tag_vector *bits = (const tag_vector *)(const void *)lane_bits;
     tag_vector digest = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -86,7 +86,8 @@ static inline uint32_t tags_digest(const uint32_t *from, const uint32_t *registe
     for (g = 0; g < LANES / 8; g++) {
         tag_vector sum = {0, 0, 0, 0, 0, 0, 0, 0}, times = sum;
         for (k = count; k-- > 0;) {
-            sum += *(const tag_vector *)(const void *)(registers + from[k] + g * 8);
+            const uint32_t *from = registers + (size_t)i->sources[k].index * LANES + g * 8;
+            sum += *(const tag_vector *)(const void *)from;
             if (k) times += sum;
         }
         sum = (sum + times * (TAG_SOURCE - 1)) * weights[g];
@@ -96,14 +97,14 @@ static inline uint32_t tags_digest(const uint32_t *from, const uint32_t *registe
     return sum_of(digest);
 }
 
-/* The same, quickly for small counts. */
-static inline uint32_t tags_read(const uint32_t *from, const uint32_t *registers, uint32_t mask, uint32_t count) {
-    switch (count) {
+/* Returns the digest of all sources of an instruction. registers: the warp's. */
+static inline uint32_t tags_read(const instruction *i, const uint32_t *registers, uint32_t mask) {
+    switch (i->source_count) {
     case 0: return 0;
-    case 1: return tags_digest(from, registers, mask, 1);
-    case 2: return tags_digest(from, registers, mask, 2);
-    case 3: return tags_digest(from, registers, mask, 3);
-    default: return tags_digest(from, registers, mask, count);
+    case 1: return tags_read_sources(i, registers, mask, 1);
+    case 2: return tags_read_sources(i, registers, mask, 2);
+    case 3: return tags_read_sources(i, registers, mask, 3);
+    default: return tags_read_sources(i, registers, mask, i->source_count);
     }
 }
 

@@ -24,14 +24,8 @@ trace_text *trace_text_open(const char *path);
 char *trace_text_line(trace_text *text, size_t *length);
 /* Returns what lies ahead: at least the next line, unless little has been read (then trace_text_line reads more). */
 static inline trace_ahead *trace_text_ahead(trace_text *text) { return (trace_ahead *)(void *)text; }
-#define TRACE_FETCH_BYTES 1024 /* from a line that is handed out to the text that is prefetched */
-#define CACHE_LINE_BYTES 64
-
-/* Hands out one line, up to its end, and prefetches as much text. end: behind its newline. */
+/* Hands out one line, up to its end. end: behind its newline. */
 static inline void trace_text_skip(trace_ahead *ahead, const char *end) {
-    const char *at;
-    for (at = ahead->at; at < end + CACHE_LINE_BYTES; at += CACHE_LINE_BYTES)
-        __builtin_prefetch(at + TRACE_FETCH_BYTES);
     ahead->length -= (size_t)(end - ahead->at);
     ahead->at += end - ahead->at;
     ahead->number++;

@@ -69,44 +69,14 @@ static inline uint32_t digest_of(const warp *w, const trace_step *step) {
     return step->sources + w->trace.seed * step->seeds;
 }
 
-/* Returns the digest of all sources of an instruction. */
-static inline uint32_t read_sources(const instruction *i, const uint32_t *registers, uint32_t mask) {
-    uint32_t from[INSTRUCTION_SOURCES], k;
-    for (k = 0; k < i->source_count; k++) from[k] = i->sources[k].index * LANES;
-    return tags_read(from, registers, mask, i->source_count);
-}
-
 void front_end_execute(machine *m, const warp *w, const instruction *i, uint32_t *registers) {
     const uint32_t number = w->stack.entries[0].reconvergence;
     if (!is_at_step(w)) {
         fail_at(m, w, i, number, other_step);
         return;
     }
-    if (read_sources(i, registers, w->step.mask) != digest_of(w, &w->step)) fail_at(m, w, i, number, other_source);
+    if (tags_read(i, registers, w->step.mask) != digest_of(w, &w->step)) fail_at(m, w, i, number, other_source);
     write_results(i, w->step.mask, number, w, registers);
-}
-
-void front_end_execute_quick(machine *m, const warp *w, const issue_info *info, uint32_t *registers) {
-    const uint32_t number = w->stack.entries[0].reconvergence, mask = w->step.mask;
-    const lanes_quick *quick = &info->quick;
-    uint32_t n, *to = registers + quick->to;
-    if (!is_at_step(w)) {
-        fail_at(m, w, info->instruction, number, other_step);
-        return;
-    }
-    if (tags_read(quick->from, registers, mask, quick->operation) != digest_of(w, &w->step))
-        fail_at(m, w, info->instruction, number, other_source);
-    if (w->trace.value_places) {
-        write_results(info->instruction, mask, number, w, registers);
-        return;
-    }
-    for (n = 0; n < quick->result_words; n++, to += LANES) {
-        const uint32_t first = w->trace.seed + tags_written(number, n);
-        if (mask == UINT32_MAX)
-            tags_fill(first, to);
-        else
-            write_tags(to, first, mask);
-    }
 }
 
 void front_end_capture(machine *m, in_flight *r, const warp *w, uint32_t *registers) {
@@ -118,7 +88,7 @@ void front_end_capture(machine *m, in_flight *r, const warp *w, uint32_t *regist
         r->active = 0;
         return;
     }
-    if (read_sources(r->instruction, registers, r->mask) != digest_of(w, step)) differs(m, r, w, other_source);
+    if (tags_read(r->instruction, registers, r->mask) != digest_of(w, step)) differs(m, r, w, other_source);
     if (step->access != NONE)
         trace_addresses(w->trace.accesses + step->access, step->mask, w->trace.block->lists, r->addresses);
     if (r->info->unit == UNIT_MEMORY) return;

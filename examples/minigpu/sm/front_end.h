@@ -91,8 +91,6 @@ SM_PATH void front_end_capture(machine *m, in_flight *r, const warp *w, uint32_t
 /* Executes arithmetic of a traced warp at issue, in a plain machine (sm_form.h): its sources are compared with the
  * trace, and its results are written. A wrong source ends the run. i: the instruction of the warp's next step. */
 SM_PATH void front_end_execute(machine *m, const warp *w, const instruction *i, uint32_t *registers);
-/* The same for an instruction that has a quick form (scoreboard_add). */
-SM_PATH void front_end_execute_quick(machine *m, const warp *w, const issue_info *info, uint32_t *registers);
 /* Makes the results of a load or an atomic, and the words of shared memory that it reads or writes. A wrong word ends
  * the run. */
 SM_PATH void front_end_access(machine *m, sm *s, in_flight *r, const warp *w);

@@ -733,7 +733,7 @@ SM_INLINE void read_operands(machine *m, sm *s, uint32_t record) {
 
 /* ---- issue ---- */
 
-#if HAS_SIMPLE
+#if IS_PLAIN
 #define ISSUE_LINKAGE __attribute__((noinline))
 #else
 #define ISSUE_LINKAGE inline __attribute__((always_inline))
@@ -892,7 +892,7 @@ static ISSUE_LINKAGE uint32_t issue(machine *m, sm *s, uint32_t scheduler, uint3
     return info->unit;
 }
 
-#if HAS_SIMPLE
+#if IS_PLAIN
 #include "sm/simple.h"
 #endif
 
@@ -925,7 +925,7 @@ static uint64_t issue_stage(machine *m, sm *s) {
         uint32_t slot;
         if (!candidates || s->scheduler_free[scheduler] > s->now || !s->records_left) continue;
         slot = warp_scheduler_pick(m, s, scheduler, candidates);
-#if HAS_SIMPLE
+#if IS_PLAIN
         if (m->sources_timed && s->slot_info[slot]->is_simple) {
             if (issue_alone(m, s, scheduler, slot)) open = ready & ~without_unit(m, s);
             continue;
@@ -961,7 +961,7 @@ static __attribute__((noinline)) void look_at_released(machine *m, sm *s) {
     while ((held = pipe_take(&s->pipes[PIPE_SOURCES], s->now)) != NONE) {
         warp *w = &m->warps[held];
         if (w->sm != s->index) continue;
-        if (!HAS_SIMPLE)
+        if (!IS_PLAIN)
             refresh_clear(m, s, w);
         else if (w->stack.depth) /* still at the instruction that waits */
             look_again(m, s, w);
@@ -988,7 +988,7 @@ SM_INLINE void take_control(machine *m, sm *s, simple_counts *counts) {
     while (stage->due <= s->now) {
         const pipe_entry entry = pipe_first(stage);
         pipe_drop(stage);
-#if HAS_SIMPLE
+#if IS_PLAIN
         if (entry.item & BRANCH_FLAG)
             commit_branch(m, s, entry.item, entry.with, counts);
         else
@@ -1003,7 +1003,7 @@ void pipeline_execute(machine *m, sm *s) {
     take_control(m, s, NULL);
     for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
         pipe_stage *stage = &s->pipes[p];
-#if HAS_SIMPLE
+#if IS_PLAIN
         if (is_recordless(m)) {
             commit_due(m, s, stage, NULL);
             continue;

@@ -16,7 +16,7 @@ SM_PATH void pipeline_execute(machine *m, sm *s);
 SM_PATH uint64_t pipeline_issue(machine *m, sm *s);
 /* The next cycle in which something comes out of a stage; NEVER. */
 SM_PATH uint64_t pipeline_next(const sm *s);
-#if HAS_SIMPLE
+#if IS_PLAIN
 /* Runs an SM on from s->wake, up to the first cycle that has other work than simple instructions and control
  * instructions, and not into cycle `end`. Nobody else looks at the SM meanwhile: its queues have no misses, none of its
  * blocks moves, and no fault handler works for its warps. */

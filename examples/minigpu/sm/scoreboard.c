@@ -183,19 +183,13 @@ issue_info *scoreboard_reserve_room(uint32_t capacity) {
 
 void scoreboard_release(issue_info *info, uint32_t capacity) { munmap(info, room_bytes(capacity)); }
 
-/* Gives arithmetic of a trace its quick form. Returns whether it has one. */
-static int prepare_traced(issue_info *row, const instruction *in) {
-    uint32_t k;
-    if (row->unit != UNIT_ALU || row->pipe != PIPE_ALU || row->words > ISSUE_WORDS || row->copies ||
-        in->opcode == OPCODE_BOUNDARY || in->source_count > QUICK_SOURCES)
-        return 0;
-    for (k = 0; k < in->source_count; k++) row->quick.from[k] = in->sources[k].index * LANES;
-    for (k = 0; k < in->destination_count; k++)
-        if (in->destinations[k].index != in->destinations[0].index + k) return 0;
-    row->quick.operation = (uint8_t)in->source_count;
-    row->quick.result_words = (uint8_t)in->destination_count;
-    row->quick.to = in->destination_count ? in->destinations[0].index * LANES : 0;
-    return 1;
+/* Returns the simple_kind of an instruction of a trace. What branches do is in the masks of the steps behind them. */
+static uint8_t kind_of_traced(const issue_info *row, uint32_t opcode) {
+    if (row->unit == UNIT_CONTROL) return opcode == OPCODE_NOP && !row->writes ? SIMPLE_BRANCH : SIMPLE_NOT;
+    return row->unit == UNIT_ALU && row->pipe == PIPE_ALU && row->words <= ISSUE_WORDS && !row->copies &&
+                   opcode != OPCODE_BOUNDARY
+               ? SIMPLE_ARITHMETIC
+               : SIMPLE_NOT;
 }
 
 void scoreboard_add(issue_info *info, uint32_t capacity, const kernel_program *program, uint32_t from) {
@@ -204,10 +198,7 @@ void scoreboard_add(issue_info *info, uint32_t capacity, const kernel_program *p
     for (i = from; i < program->count; i++) {
         info[i].more = &more[i];
         prepare_one(&info[i], program, &program->instructions[i]);
-        if (prepare_traced(&info[i], &program->instructions[i]))
-            info[i].is_simple = SIMPLE_ARITHMETIC;
-        else if (info[i].unit == UNIT_CONTROL && program->instructions[i].opcode == OPCODE_NOP && !info[i].writes)
-            info[i].is_simple = SIMPLE_BRANCH;
+        info[i].is_simple = kind_of_traced(&info[i], program->instructions[i].opcode);
     }
     for (i = from ? from - 1 : 0; i + 1 < program->count; i++)
         info[i].next_overwrites = overwrites(&info[i + 1], &info[i]);

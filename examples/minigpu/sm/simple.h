@@ -1,5 +1,6 @@
-/* simple: simple instructions (lanes_quick.h) and branches of PTX, and arithmetic of traces, in the plain forms, where
- * sources are held by time (machine.sources_timed).
+/* simple: simple instructions in the plain forms, where sources are held by time (machine.sources_timed). Of PTX these
+ * are arithmetic that has a quick form (lanes_quick.h), and branches; of traces arithmetic of the ALU, and control
+ * instructions without an effect of their own.
  *
  * Such an instruction has no record. Its place in the pipeline of its unit has the warp's slot, the PC and the lanes
  * that execute it. One function does what issue does for it, and one what commit does. While an SM runs ahead of the
@@ -87,7 +88,7 @@ SM_INLINE void issue_simple(machine *m, sm *s, uint32_t scheduler, uint32_t slot
     w->scoreboard[info->word[0]].pending |= info->bits[0].destinations;
     if (info->words > 1) w->scoreboard[info->word[1]].pending |= info->bits[1].destinations;
     if (IS_TRACED) {
-        front_end_execute_quick(m, w, info, w->registers);
+        front_end_execute(m, w, info->instruction, w->registers);
         front_end_go_on(w, pc);
         see_after_simple(m, s, w, slot, info, &w->program[top->pc]);
     } else if (__builtin_expect(pc + 1 != top->reconvergence, 1)) {
@@ -256,11 +257,6 @@ SM_INLINE void commit_branch(machine *m, sm *s, uint32_t item, uint32_t active, 
     if (counts) {
         b->registers_pending -= info->writes;
         if (info->counted) counts->executed->counted[info->counted]++;
-    }
-    if (IS_TRACED && !w->stack.depth) { /* the last instruction of its trace is no exit */
-        pipeline_warp_ended(m, s, b, w);
-        pipeline_block_may_be_done(m, s, b);
-        return;
     }
     next = &w->program[simt_top(&w->stack)->pc];
     if (!pipeline_runs_past_end(m, w, next)) see_after_branch(s, w, slot, next);

@@ -85,9 +85,8 @@ typedef enum next_overwrites {
 /* Instructions with a path of their own in the plain form (sm/simple.h). */
 typedef enum simple_kind {
     SIMPLE_NOT,
-    SIMPLE_ARITHMETIC, /* of the ALU, with a quick form or of a trace, and at most ISSUE_WORDS words of the scoreboard
-                        */
-    SIMPLE_BRANCH
+    SIMPLE_ARITHMETIC, /* of the ALU, at most ISSUE_WORDS words of the scoreboard; of PTX, with a quick form */
+    SIMPLE_BRANCH      /* of a trace, any control instruction but barriers and exits */
 } simple_kind;
 
 /* What issue needs of an instruction, prepared when the kernel is built. The first cache line has the
