@@ -194,7 +194,8 @@ static uint32_t trap_lines_of(const char *path, const machine_options *options, 
     if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, options, error))) fail_msg("%s", error);
     for (k = 0; k < m->kernel_count; k++)
         for (pc = 0; pc < m->kernels[k].program->count && count < capacity; pc++)
-            if (errors_can_trap(&m->kernels[k].info[pc])) lines[count++] = m->kernels[k].program->instructions[pc].line;
+            if (errors_can_trap(&m->kernels[k].program->instructions[pc]))
+                lines[count++] = m->kernels[k].program->instructions[pc].line;
     machine_free(m);
     launch_file_free(&launch);
     return count;

@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include <lzma.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -486,6 +487,7 @@ static long memory_of_run(const char *name) {
         machine_options options;
         launch_file launch;
         machine *m;
+        (void)mallopt(M_MMAP_THRESHOLD, 1 << 17); /* large arrays go back to the system, whatever ran before */
         machine_options_default(&options);
         m = build(&launch, name, &options);
         _exit(machine_run(m, NEVER) == 1 ? 0 : 1);
@@ -553,6 +555,79 @@ static void kernels_of_a_list_are_read_anew(void **state) {
     fprintf(file, "processes:\n  - repeat: 2\n    traces: kernelslist.g\n");
     fclose(file);
     for (i = 0; i < 3; i++) run_list(i == 0 ? TRACE_REGIONS_NONE : i == 1 ? (uint32_t)TRACE_REGIONS_SPARSE : 5u);
+}
+
+/* The kernels of a list that have ended keep no instructions. (A sanitizer keeps what is freed for a while.) */
+static void memory_does_not_depend_on_the_kernels(void **state) {
+    const uint32_t kernels[2] = {50, 450};
+    const long most_for_a_kernel = 16; /* KB: half of what it was while they kept them */
+    long memory[2];
+    uint32_t i, n;
+    (void)state;
+    write_trace("kernel-1.traceg", 5);
+    for (i = 0; i < 2; i++) {
+        FILE *file = new_file("kernelslist.g");
+        for (n = 0; n < kernels[i]; n++) fputs("kernel-1.traceg\n", file);
+        fclose(file);
+        memory[i] = memory_of_run("kernelslist.g");
+    }
+    if (!IS_SANITIZED && memory[1] > memory[0] + (kernels[1] - kernels[0]) * most_for_a_kernel)
+        fail_msg("%ld KB became %ld KB", memory[0], memory[1]);
+}
+
+/* Parts are told again of a program that has grown. They come to the same as if it had been known from the start. */
+static void instructions_may_be_prepared_again(void **state) {
+    machine_options options;
+    launch_file launch;
+    machine *m;
+    issue_info *before;
+    uint32_t i, failed;
+    const kernel *k;
+    (void)state;
+    write_trace("kernel-1.traceg", 5);
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    for (i = 0; i < 2; i++) {
+        machine_options_default(&options);
+        options.regions = 5;
+        if (i) options.faults.scheme = "regions";
+        if (!i) options.errors.detection = "decor", options.errors.errs.at = 5;
+        m = build(&launch, "kernelslist.g", &options);
+        assert_int_equal(machine_run(m, 100), 0);
+        k = &m->kernels[0];
+        assert_non_null(before = (issue_info *)malloc((k->program->count + 1) * sizeof *before));
+        memcpy(before, k->info, k->program->count * sizeof *before);
+        PARTS_ASK(m, failed, 0, prepare, (m, 0, k->program, (issue_info *)(uintptr_t)k->info));
+        assert_int_equal(failed, 0);
+        assert_memory_equal(before, k->info, k->program->count * sizeof *before);
+        free(before);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
+/* Options that a trace gives no meaning are refused by a sentence. */
+static void options_without_meaning_are_refused(void **state) {
+    static const char *const reasons[] = {"--absent can only be all", "leave --points",
+                                          "give --regions without :SHARED", "leave --duet or --regions away"};
+    char path[128], error[LAUNCH_ERROR_BYTES];
+    uint32_t i;
+    (void)state;
+    write_trace("kernel-1.traceg", 5);
+    write_list("kernelslist.g", "kernel-1.traceg\n");
+    path_of(path, "kernelslist.g");
+    for (i = 0; i < 4; i++) {
+        machine_options options;
+        launch_file launch;
+        machine_options_default(&options);
+        if (i == 0) options.absent = "code";
+        if (i == 1) options.point_interval = 5;
+        if (i == 2) options.regions = 5, options.shared_restart = SHARED_BUFFERED;
+        if (i == 3) options.regions = 5, options.duet = "maxwell_duet:2";
+        if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+        assert_null(machine_build(&launch, &options, error));
+        if (!strstr(error, reasons[i])) fail_msg("%s", error);
+        launch_file_free(&launch);
+    }
 }
 
 /* A truncated trace ends the run with an error: the report says which kernels have ended. */
@@ -1259,6 +1334,9 @@ int main(void) {
         cmocka_unit_test(memory_does_not_depend_on_the_length),
         cmocka_unit_test(lines_of_plain_and_packed_files_are_the_same),
         cmocka_unit_test(kernels_of_a_list_are_read_anew),
+        cmocka_unit_test(memory_does_not_depend_on_the_kernels),
+        cmocka_unit_test(instructions_may_be_prepared_again),
+        cmocka_unit_test(options_without_meaning_are_refused),
         cmocka_unit_test(kernels_that_ended_before_an_error_are_reported),
         cmocka_unit_test(a_block_without_instructions_ends),
         cmocka_unit_test(local_memory_lies_word_by_word),

@@ -62,7 +62,6 @@ typedef struct machine_programs {
     kernel_program *moved; /* in a compiler's order (schedule_window); no instructions: the module's program is used */
     kernel_program *allocated; /* with registers allocated; no instructions: the module's program is used */
     issue_info **infos;
-    uint8_t *is_traced;        /* 1: the kernel comes from a trace, which the launch keeps */
     analysis_source **sources; /* analysis that splits a kernel's regions while it runs; NULL: regions are fixed */
     uint32_t kernel_count;
 } machine_programs;
@@ -73,16 +72,11 @@ static void free_programs(machine_programs *p) {
         if (p->paths[i]) ptx_free(&p->modules[i]);
         free(p->paths[i]);
     }
-    for (i = 0; p->infos && i < p->kernel_count; i++)
-        if (p->is_traced[i])
-            scoreboard_release(p->infos[i], TRACE_PROGRAM_INSTRUCTIONS);
-        else
-            free(p->infos[i]);
+    for (i = 0; p->infos && i < p->kernel_count; i++) free(p->infos[i]);
     for (i = 0; p->allocated && i < p->kernel_count; i++) analysis_free_kernel(&p->allocated[i]);
     for (i = 0; p->sources && i < p->kernel_count; i++) analysis_free_source(p->sources[i]);
     for (i = 0; p->moved && i < p->kernel_count; i++) free(p->moved[i].instructions);
     free(p->moved);
-    free(p->is_traced);
     free(p->sources);
     free(p->allocated);
     free(p->const_bases);
@@ -264,15 +258,14 @@ static machine_programs *new_programs(uint32_t kernels) {
     p->paths = (char **)calloc(kernels, sizeof *p->paths);
     p->module_of_kernel = (uint32_t *)calloc(kernels, sizeof *p->module_of_kernel);
     p->infos = (issue_info **)calloc(kernels, sizeof *p->infos);
-    p->is_traced = (uint8_t *)calloc(kernels, sizeof *p->is_traced);
     p->sources = (analysis_source **)calloc(kernels, sizeof *p->sources);
     p->moved = (kernel_program *)calloc(kernels, sizeof *p->moved);
     p->allocated = (kernel_program *)calloc(kernels, sizeof *p->allocated);
     p->const_bases = (uint64_t *)calloc(kernels, sizeof *p->const_bases);
     p->global_bases = (uint64_t *)calloc(kernels, sizeof *p->global_bases);
     p->kernel_count = kernels;
-    if (p->modules && p->paths && p->module_of_kernel && p->infos && p->is_traced && p->moved && p->allocated &&
-        p->sources && p->const_bases && p->global_bases)
+    if (p->modules && p->paths && p->module_of_kernel && p->infos && p->moved && p->allocated && p->sources &&
+        p->const_bases && p->global_bases)
         return p;
     free_programs(p);
     return NULL;
@@ -341,17 +334,6 @@ static int prepare_program(machine_programs *p, uint32_t i, const minigpu_config
     return status;
 }
 
-/* Prepares the instructions of a traced kernel that are known so far. Further instructions follow with later
- * blocks. */
-static int prepare_trace(machine_programs *p, uint32_t i, const launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
-    const launch_kernel *k = &launch->kernels[i];
-    p->infos[i] = scoreboard_reserve_room(TRACE_PROGRAM_INSTRUCTIONS);
-    if (!p->infos[i]) return launch_file_error(launch, k->name_place, error, "out of memory");
-    p->is_traced[i] = 1;
-    scoreboard_add(p->infos[i], TRACE_PROGRAM_INSTRUCTIONS, &k->trace->program, 0);
-    return 0;
-}
-
 /* Reads the PTX files of all kernels, each file once. Returns NULL with the reason in error. */
 static machine_programs *read_programs(const minigpu_config *config, launch_file *launch,
                                        const machine_options *options, const kernel_program **found,
@@ -383,9 +365,7 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
     }
     link_modules(p);
     for (i = 0; i < launch->kernel_count; i++)
-        if (launch->kernels[i].trace ? prepare_trace(p, i, launch, error)
-                                     : prepare_program(p, i, config, launch, options, &found[i], error))
-            goto failed;
+        if (!launch->kernels[i].trace && prepare_program(p, i, config, launch, options, &found[i], error)) goto failed;
     return p;
 failed:
     free_programs(p);
@@ -641,9 +621,12 @@ static uint32_t power_of_two(uint32_t at_least) {
 /* Returns 1 when an instruction of a kernel is watched while it runs. Only then are read sets made. */
 static int has_watched_blocks(const machine *m) {
     uint32_t i, n;
-    for (i = 0; i < m->kernel_count; i++)
-        for (n = 0; n < m->kernels[i].program->count; n++)
-            if (m->kernels[i].info[n].clobbers == CLOBBERS_WATCHED) return 1;
+    for (i = 0; i < m->kernel_count; i++) {
+        const kernel *k = &m->kernels[i];
+        if (k->launch->trace) return 1; /* its instructions are known when its blocks are read */
+        for (n = 0; n < k->program->count; n++)
+            if (k->info[n].clobbers == CLOBBERS_WATCHED) return 1;
+    }
     return 0;
 }
 
@@ -889,6 +872,17 @@ static int out_of_memory(const launch_file *launch, char error[LAUNCH_ERROR_BYTE
     return -1;
 }
 
+/* Prepares the instructions of a kernel; parts/cursor does so for a traced one, when its blocks are read. Returns -1
+ * when memory is out. */
+static int prepare_instructions(machine *m, uint32_t index, issue_info *info) {
+    kernel *k = &m->kernels[index];
+    int failed;
+    k->info = info;
+    if (scoreboard_move_constants(info, k->program->count, &m->arena)) return -1;
+    PARTS_ASK(m, failed, 0, prepare, (m, index, k->program, info));
+    return failed;
+}
+
 /* Makes one kernel of the launch, and adds its needs to the plan. */
 static int make_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program,
                        const machine_programs *p, memory_plan *plan, char error[LAUNCH_ERROR_BYTES]) {
@@ -896,13 +890,8 @@ static int make_kernel(machine *m, launch_file *launch, uint32_t index, const ke
     kernel *k = &m->kernels[index];
     gpump_occupancy occupancy;
     uint64_t per_kernel;
-    int failed;
     if (prepare_kernel(m, launch, index, program, error)) return -1;
-    k->info = p->infos[index];
-    if (!k->launch->trace && scoreboard_move_constants(p->infos[index], k->program->count, &m->arena))
-        return out_of_memory(launch, error);
-    PARTS_ASK(m, failed, 0, prepare, (m, index, k->program, p->infos[index]));
-    if (failed) return out_of_memory(launch, error);
+    if (!k->launch->trace && prepare_instructions(m, index, p->infos[index])) return out_of_memory(launch, error);
     k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
     k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
     k->texture_references = (lanes_texture *)arena_take_array(
@@ -1032,7 +1021,7 @@ static int make_memory(machine *m, launch_file *launch, const machine_programs *
     }
     for (i = 0; i < m->kernel_count; i++) {
         machine_fill_parameters(launch, &m->kernels[i]);
-        if (!m->kernels[i].launch->trace) scoreboard_take_launch(&m->kernels[i]);
+        scoreboard_take_launch(&m->kernels[i]);
         fill_texture_references(launch, &p->modules[p->module_of_kernel[i]], &m->kernels[i]);
     }
     return loops_make(m, launch) ? out_of_memory(launch, error) : 0;

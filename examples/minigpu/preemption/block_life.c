@@ -567,12 +567,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
         w->block = s->pool->free_warp;
         s->pool->free_warp = b->warps[i];
     }
-    s->occupied &= ~b->slots;
-    s->present &= ~b->slots;
-    s->fetched &= ~b->slots;
-    s->clear &= ~b->slots;
-    s->held &= ~b->slots;
-    s->calling &= ~b->slots;
+    warp_scheduler_left(s, b->slots);
     s->block_of_entry[action->block.slot] = NONE;
     s->resident--;
     if (!--s->kernel_resident[b->kernel])

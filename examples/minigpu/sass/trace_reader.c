@@ -273,6 +273,22 @@ static trace_block *make_block(trace_kernel *k) {
     return b;
 }
 
+#define PROGRAM_BYTES (TRACE_PROGRAM_INSTRUCTIONS * sizeof(instruction)) /* address space; only a part is touched */
+
+/* Makes what reading needs. A program that was released begins anew. Returns -1 when memory is out. */
+static int begin_reading(trace_kernel *k) {
+    if (!k->program.instructions) {
+        void *place =
+            mmap(NULL, PROGRAM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (place == MAP_FAILED) return -1;
+        k->program.instructions = (instruction *)place;
+        k->program.count = 0;
+        k->unknown.count = 0;
+        memset(k->boundaries, 0, sizeof k->boundaries);
+    }
+    return trace_instructions_open(k);
+}
+
 /* Opens the text and reads the head. */
 static int open_text(trace_kernel *k, line_reader *r) {
     r->line = r->at = "";
@@ -290,7 +306,7 @@ trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRA
     r.k = k;
     r.error = error;
     r.line = r.at = "";
-    if (trace_instructions_open(k)) {
+    if (begin_reading(k)) {
         trace_words_fail(&r, "out of memory");
         return NULL;
     }
@@ -318,12 +334,6 @@ trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRA
 
 /* ---- kernels ---- */
 
-/* Address space that takes memory only where it is written. */
-static void *reserve(size_t bytes) {
-    void *place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return place == MAP_FAILED ? NULL : place;
-}
-
 /* Returns the most registers that are live in a warp of a block. */
 static uint32_t live_peak_of(const kernel_program *program, const trace_block *b) {
     uint32_t w, i, peak = 0;
@@ -338,10 +348,20 @@ static uint32_t live_peak_of(const kernel_program *program, const trace_block *b
     return peak;
 }
 
+int trace_kernel_decode(trace_kernel *k, char error[TRACE_ERROR_BYTES]) {
+    trace_block *first;
+    if (k->program.instructions) return 0;
+    if (!(first = trace_kernel_block(k, 0, error))) return -1;
+    k->live_peak = live_peak_of(&k->program, first);
+    trace_kernel_drop(k, first);
+    trace_text_close(k->text);
+    k->text = NULL;
+    return 0;
+}
+
 int trace_kernel_open(trace_kernel *k, const char *path, uint32_t number, trace_map *map,
                       char error[TRACE_ERROR_BYTES]) {
     line_reader r;
-    trace_block *first;
     memset(k, 0, sizeof *k);
     r.k = k;
     r.line = r.at = "";
@@ -350,16 +370,8 @@ int trace_kernel_open(trace_kernel *k, const char *path, uint32_t number, trace_
     k->map = map;
     k->number = number;
     k->program.file_name = k->path;
-    k->program.instructions = (instruction *)reserve(TRACE_PROGRAM_INSTRUCTIONS * sizeof(instruction));
-    if (!k->path || !k->program.instructions || trace_instructions_open(k))
-        return trace_words_fail(&r, "out of memory");
-    if (open_text(k, &r)) return -1;
-    if (!(first = trace_kernel_block(k, 0, error))) return -1;
-    k->live_peak = live_peak_of(&k->program, first);
-    trace_kernel_drop(k, first);
-    trace_text_close(k->text);
-    k->text = NULL;
-    return 0;
+    if (!k->path) return trace_words_fail(&r, "out of memory");
+    return open_text(k, &r) ? -1 : trace_kernel_decode(k, error);
 }
 
 void trace_kernel_release(trace_kernel *k) {
@@ -369,12 +381,14 @@ void trace_kernel_release(trace_kernel *k) {
     trace_pool_close(&k->pool);
     k->spare = NULL;
     k->spare_steps = NULL;
+    if (k->program.instructions) munmap(k->program.instructions, PROGRAM_BYTES);
+    k->program.instructions = NULL;
+    free(k->hashes);
+    k->hashes = NULL;
 }
 
 void trace_kernel_close(trace_kernel *k) {
     trace_kernel_release(k);
-    free(k->hashes);
-    if (k->program.instructions) munmap(k->program.instructions, TRACE_PROGRAM_INSTRUCTIONS * sizeof(instruction));
     free((char *)(uintptr_t)k->program.name);
     free(k->path);
     memset(k, 0, sizeof *k);

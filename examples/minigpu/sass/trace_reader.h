@@ -93,7 +93,8 @@ typedef struct trace_unknown {
 /* The trace of one kernel. */
 typedef struct trace_kernel {
     char *path;
-    kernel_program program;             /* its instructions so far; room for TRACE_PROGRAM_INSTRUCTIONS of them */
+    kernel_program program; /* its instructions so far; room for TRACE_PROGRAM_INSTRUCTIONS of them, or NULL when they
+                               have been released: their count stays */
     struct trace_instructions *reading; /* what reading them needs (trace_instruction.h); NULL: not there */
     uint64_t *hashes;                   /* of the program's instructions, so that they keep their places */
     trace_map *map;
@@ -130,8 +131,12 @@ trace_block *trace_kernel_block(trace_kernel *k, uint64_t linear, char error[TRA
 void trace_kernel_drop(trace_kernel *k, trace_block *block);
 /* The same for steps that a warp or a way has: the last one who gives them up leaves their memory to the kernel. */
 void trace_steps_drop(trace_kernel *k, trace_steps *steps);
-/* Frees what reading needs, about 1 MB, until the next block is read. No block of the kernel may be left. */
+/* Frees what reading needs, about 1 MB, and the instructions of the program, until the next block is read. No block of
+ * the kernel may be left. */
 void trace_kernel_release(trace_kernel *k);
+/* Reads the first block for the instructions of a program that was released. Returns 0, or -1 with the reason in error.
+ * Cost: nothing when the program has its instructions. */
+int trace_kernel_decode(trace_kernel *k, char error[TRACE_ERROR_BYTES]);
 
 /* Sets the addresses of an access for the lanes of its mask; those of other lanes may be anything. lists: of its
  * block. */

@@ -28,6 +28,19 @@ static inline void warp_scheduler_came(sm *s, uint64_t slots, uint64_t age) {
     }
 }
 
+/* Warps give up these slots. */
+static inline void warp_scheduler_left(sm *s, uint64_t slots) {
+    uint32_t unit;
+    s->occupied &= ~slots;
+    s->present &= ~slots;
+    s->fetched &= ~slots;
+    s->clear &= ~slots;
+    s->held &= ~slots;
+    s->calling &= ~slots;
+    for (unit = 0; unit < UNIT_COUNT; unit++) s->unit_slots[unit] &= ~slots;
+    for (; slots; slots &= slots - 1) s->slot_info[gpump_bits_lowest64(slots)] = NULL;
+}
+
 /* Returns the slot among `candidates` (at least one bit, all of this scheduler) whose warp issues first. */
 static inline uint32_t warp_scheduler_pick(const machine *m, const sm *s, uint32_t scheduler, uint64_t candidates) {
     uint32_t last = s->scheduler_last[scheduler];

@@ -15,10 +15,17 @@
 
 #define BUCKETS 4096u
 
+/* The instructions of a traced kernel, from the first block that is read until the kernel has ended. */
+typedef struct cursor_program {
+    issue_info *info; /* room for TRACE_PROGRAM_INSTRUCTIONS; NULL: there is none */
+    uint32_t count;   /* instructions that have been prepared */
+} cursor_program;
+
 /* The blocks that have been read and have not ended, by kernel and number. Their data never change, so the data lie
  * outside the arena. */
 typedef struct machine_cursor {
     trace_block *blocks[BUCKETS]; /* linked by trace_block.next */
+    cursor_program *programs;     /* by kernel */
     trace_memory *memory;         /* tags of the words that they write */
     uint32_t mapped;              /* regions of the trace's memory that have pages */
     uint32_t is_absent;           /* 1: pages are absent until their first access (--absent all) */
@@ -46,11 +53,9 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     machine_cursor *c;
     uint32_t i;
     if (!launch->trace_map) return 0;
-    if (!(m->of_part[PART_cursor] = c = (machine_cursor *)arena_take(&m->arena, sizeof *c))) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
-        return -1;
-    }
-    if (!(c->memory = trace_memory_open(launch->trace_map))) {
+    if (!(m->of_part[PART_cursor] = c = (machine_cursor *)arena_take(&m->arena, sizeof *c)) ||
+        !(c->programs = (cursor_program *)arena_take_array(&m->arena, launch->kernel_count, sizeof *c->programs)) ||
+        !(c->memory = trace_memory_open(launch->trace_map))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }
@@ -65,9 +70,17 @@ static int configure(machine *m, const launch_file *launch, const machine_option
 
 static int is_present(const machine *m) { return m->of_part[PART_cursor] != NULL; }
 
+static void release_program(machine *m, uint32_t kernel_index) {
+    cursor_program *program = &cursor_of(m)->programs[kernel_index];
+    if (program->info) scoreboard_release(program->info, TRACE_PROGRAM_INSTRUCTIONS);
+    m->kernels[kernel_index].info = program->info = NULL;
+    program->count = 0;
+}
+
 static void close_part(machine *m) {
     machine_cursor *c = cursor_of(m);
     uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) release_program(m, i);
     for (i = 0; i < BUCKETS; i++) {
         while (c->blocks[i]) {
             trace_block *next = c->blocks[i]->next;
@@ -109,27 +122,31 @@ static void map_regions(machine *m, const trace_map *map) {
     }
 }
 
-/* The program has more instructions than it had. */
-static void program_grew(machine *m, uint32_t kernel_index, uint32_t before) {
-    const kernel *k = &m->kernels[kernel_index];
-    issue_info *info = (issue_info *)(uintptr_t)k->info;
+/* Prepares the instructions that a block has added to the program. Returns -1 when memory is out. */
+static int prepare_program(machine *m, uint32_t kernel_index) {
+    kernel *k = &m->kernels[kernel_index];
+    cursor_program *program = &cursor_of(m)->programs[kernel_index];
     int failed;
-    if (k->program->count == before) return;
-    scoreboard_add(info, TRACE_PROGRAM_INSTRUCTIONS, k->program, before);
-    PARTS_ASK(m, failed, 0, prepare, (m, kernel_index, k->program, info));
-    if (failed) machine_fail(m, "out of memory");
+    if (k->program->count == program->count) return 0;
+    if (!program->info && !(program->info = scoreboard_reserve_room(TRACE_PROGRAM_INSTRUCTIONS))) return -1;
+    k->info = program->info;
+    scoreboard_add(program->info, TRACE_PROGRAM_INSTRUCTIONS, k->program, program->count);
+    program->count = k->program->count;
+    PARTS_ASK(m, failed, 0, prepare, (m, kernel_index, k->program, program->info));
+    return failed;
 }
 
 /* Reads a block of the trace. Returns NULL when the machine has failed. */
 static trace_block *read_one(machine *m, uint32_t kernel_index, uint64_t linear) {
     trace_kernel *trace = m->kernels[kernel_index].launch->trace;
-    const uint32_t known = trace->program.count;
     char error[TRACE_ERROR_BYTES];
     trace_block *read = trace_kernel_block(trace, linear, error);
-    program_grew(m, kernel_index, known);
     map_regions(m, trace->map);
-    if (!read) machine_fail(m, "%s", error);
-    if (!read || !trace_memory_begin(cursor_of(m)->memory, trace, read)) return read;
+    if (!read) {
+        machine_fail(m, "%s", error);
+        return NULL;
+    }
+    if (!prepare_program(m, kernel_index) && !trace_memory_begin(cursor_of(m)->memory, trace, read)) return read;
     machine_fail(m, "out of memory");
     trace_kernel_drop(trace, read);
     return NULL;
@@ -258,7 +275,9 @@ static void block_left(machine *m, sm *s, block *b, const gpump_sm_action *actio
 /* The memory of a list does not grow with its kernels. */
 static void kernel_ended(machine *m, uint32_t kernel_index) {
     const kernel *k = &m->kernels[kernel_index];
-    if (k->launch->trace && !k->killed) trace_kernel_release(k->launch->trace);
+    if (!k->launch->trace || k->killed) return;
+    release_program(m, kernel_index);
+    trace_kernel_release(k->launch->trace);
 }
 
 const part cursor_part = {

@@ -318,12 +318,7 @@ static void take_slot(machine *m, sm *s, block *b, warp *w) {
 static void give_slot(sm *s, block *b, warp *w) {
     if (w->slot != NONE) {
         const uint64_t bit = BIT(w->slot);
-        s->occupied &= ~bit;
-        s->present &= ~bit;
-        s->fetched &= ~bit;
-        s->clear &= ~bit;
-        s->held &= ~bit;
-        s->calling &= ~bit;
+        warp_scheduler_left(s, bit);
         sm_duet_of(s)->reported &= ~bit;
         sm_duet_of(s)->stuck &= ~bit;
         b->slots &= ~bit;

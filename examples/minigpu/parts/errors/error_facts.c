@@ -25,7 +25,7 @@ void errors_prepare(const kernel_program *program, issue_info *info) {
     for (i = 0; i < program->count; i++) {
         const instruction *in = &program->instructions[i];
         if (is_irrevocable(in) || ends_lanes(in)) info[i].serialises |= ISSUE_WHEN_ALONE;
-        if (info[i].serialises) info[i].serialises |= ISSUE_WHEN_VERIFIED;
+        if (info[i].serialises & ~ISSUE_WHEN_STORED) info[i].serialises |= ISSUE_WHEN_VERIFIED;
         if (in->unit == UNIT_MEMORY && in->space != SPACE_PARAM && in->space != SPACE_CONST)
             info[i].serialises |= ISSUE_WHEN_STORED;
     }
@@ -149,10 +149,10 @@ static int is_nan(const instruction *in, const lanes_operand *value, uint32_t la
 static uint32_t excepting_lanes(machine *m, sm *s, const in_flight *r, const lanes_operand *const *sources) {
     const instruction *in = r->instruction;
     uint32_t lane, k, lanes = 0;
-    if (machine_errors_of(m)->traps & ERRORS_TRAP_LINES && errors_can_trap(r->info) &&
+    if (machine_errors_of(m)->traps & ERRORS_TRAP_LINES && errors_can_trap(in) &&
         (in->line == machine_errors_of(m)->lines[0] || in->line == machine_errors_of(m)->lines[1]))
         lanes = UINT32_MAX;
-    if (errors_can_trap(r->info) && has_turn(&machine_errors_of(m)->traps_at)) {
+    if (errors_can_trap(in) && has_turn(&machine_errors_of(m)->traps_at)) {
         errors_of(s)->trapping[m->warps[r->warp].number]++;
         lanes = UINT32_MAX;
     }

@@ -48,8 +48,8 @@ typedef struct machine_errors {
 static inline machine_errors *machine_errors_of(const machine *m) { return (machine_errors *)m->of_part[PART_errors]; }
 
 /* Returns whether an instruction may raise an exception of arithmetic, and be emulated. */
-static inline int errors_can_trap(const issue_info *info) {
-    return info->unit != UNIT_MEMORY && info->unit != UNIT_CONTROL && info->instruction->destination_count;
+static inline int errors_can_trap(const instruction *in) {
+    return in->unit != UNIT_MEMORY && in->unit != UNIT_CONTROL && in->destination_count;
 }
 /* Marks the instructions that wait for verification, and those that wait for stores. */
 void errors_prepare(const kernel_program *program, issue_info *info);

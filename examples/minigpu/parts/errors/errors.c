@@ -8,6 +8,7 @@
 #include "sm/gate.h"
 #include "sm/pipeline.h"
 #include "parts/errors/recompile.h"
+#include "sass/trace_reader.h"
 #include "sm/region.h"
 #include "sm/restart.h"
 
@@ -41,15 +42,26 @@ static int make_sm(machine *m, sm *s, const gpump_restart_config *config) {
     return 0;
 }
 
+/* Returns whether a kernel has arithmetic on a line; of a trace its first block counts. */
+static int has_arithmetic(const launch_kernel *launch, const kernel_program *program, uint32_t line) {
+    const int is_released = launch->trace && !program->instructions;
+    char error[TRACE_ERROR_BYTES];
+    uint32_t pc;
+    int found = 0;
+    if (is_released && trace_kernel_decode(launch->trace, error)) return 0;
+    for (pc = 0; pc < program->count && !found; pc++)
+        found = program->instructions[pc].line == line && errors_can_trap(&program->instructions[pc]);
+    if (is_released) trace_kernel_release(launch->trace);
+    return found;
+}
+
 /* Is there arithmetic on each line that is to trap? */
 static int check_lines(const machine *m, const uint32_t lines[ERRORS_LINES], char error[LAUNCH_ERROR_BYTES]) {
-    uint32_t i, n, pc;
+    uint32_t i, n;
     for (i = 0; i < ERRORS_LINES; i++) {
         int found = !lines[i];
         for (n = 0; n < m->kernel_count && !found; n++)
-            for (pc = 0; pc < m->kernels[n].program->count && !found; pc++)
-                found = m->kernels[n].program->instructions[pc].line == lines[i] &&
-                        errors_can_trap(&m->kernels[n].info[pc]);
+            found = has_arithmetic(m->kernels[n].launch, m->kernels[n].program, lines[i]);
         if (found) continue;
         snprintf(error, LAUNCH_ERROR_BYTES, "%s has no arithmetic in line %u, which is to trap",
                  m->kernels[0].program->file_name, lines[i]);

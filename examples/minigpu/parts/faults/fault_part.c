@@ -54,7 +54,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     machine_faults *f;
     if (!o->scheme && !o->link && !absent_list_has(options->absent, "code") && !m->config.l1_tlb_entries) return 0;
     if (!(f = (machine_faults *)arena_take(&m->arena, sizeof *f)) ||
-        !(f->versions = (replay_info **)arena_take_array(&m->arena, launch->kernel_count, sizeof *f->versions)) ||
+        !(f->replays = (replay_info **)arena_take_array(&m->arena, launch->kernel_count, sizeof *f->replays)) ||
         !(f->shared_is_tracked = (uint8_t *)arena_take(&m->arena, launch->kernel_count))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for faults");
         return -1;
@@ -140,21 +140,16 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
     return waits;
 }
 
-/* Called again with a later version of a kernel's code (errors/recompile.h), which is kept here since the arena gives
- * nothing back, and whenever the program of a trace has grown. */
+/* Called again with a later version of a kernel's code (errors/recompile.h), and whenever the program of a trace has
+ * grown. The arena gives nothing back, so the rows lie outside it. */
 static int prepare(machine *m, uint32_t kernel_index, const kernel_program *program, issue_info *info) {
     machine_faults *f = (machine_faults *)m->of_part[PART_faults];
     kernel *k = &m->kernels[kernel_index];
-    const size_t rows = (k->launch->trace ? TRACE_PROGRAM_INSTRUCTIONS : program->count) + 1u;
-    replay_info *replays = (replay_info *)(uintptr_t)k->replay;
-    if (!replays) {
-        if (!(replays = (replay_info *)arena_take_array(&m->arena, rows, sizeof *replays))) return -1;
-        f->shared_is_tracked[kernel_index] = (uint8_t)faults_track_shared(program); /* and so it stays */
-    } else if (!k->launch->trace) {
-        if (!(replays = (replay_info *)calloc(rows, sizeof *replays))) return -1;
-        free(f->versions[kernel_index]);
-        f->versions[kernel_index] = replays;
-    }
+    replay_info *replays = (replay_info *)calloc(program->count + 1u, sizeof *replays);
+    if (!replays) return -1;
+    if (!k->replay) f->shared_is_tracked[kernel_index] = (uint8_t)faults_track_shared(program); /* and so it stays */
+    free(f->replays[kernel_index]);
+    f->replays[kernel_index] = replays;
     faults_prepare(program, f->shared_is_tracked[kernel_index], replays, info);
     k->replay = replays;
     return 0;
@@ -163,7 +158,7 @@ static int prepare(machine *m, uint32_t kernel_index, const kernel_program *prog
 static void close_part(machine *m) {
     machine_faults *f = (machine_faults *)m->of_part[PART_faults];
     uint32_t i;
-    for (i = 0; f->versions && i < m->kernel_count; i++) free(f->versions[i]);
+    for (i = 0; f->replays && i < m->kernel_count; i++) free(f->replays[i]);
 }
 
 static void warp_came(machine *m, sm *s, warp *w) {

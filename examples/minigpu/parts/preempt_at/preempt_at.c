@@ -46,7 +46,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     return 0;
 }
 
-static int is_present(const machine *m) { return of(m)->next != NEVER; }
+static int is_present(const machine *m) { return of(m) && of(m)->next != NEVER; }
 static uint64_t next(const machine *m) { return of(m)->next; }
 
 /* Ends a run whose blocks lose their work again and again before one of them ends. */
