@@ -33,6 +33,8 @@ for every in 23 280; do # 250,000 cycles in vain at least, and 1,000 preemptions
         examples/minigpu/kernels/hotspot/small.yaml --preempt 1000:flush --preempt-every $every
 done
 says 0 right examples/minigpu/kernels/hotspot/small.yaml --preempt 1000:switch --preempt-every 230
+# Seven periods later the blocks have just been restored, and have not issued yet.
+says 0 right examples/minigpu/kernels/hotspot/small.yaml --preempt 604:switch --preempt-every 604
 for options in '' '--victims exact' '--victims chimera' '--config memory_model=1'; do
     # shellcheck disable=SC2086
     says 0 right tests/minigpu/stuck/miss_queue.yaml --config miss_queue_entries=1 $options

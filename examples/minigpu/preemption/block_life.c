@@ -232,6 +232,7 @@ static void settle(machine *m, sm *s, block *b, gpump_block_ref ref, const preem
     gpump_block_view view;
     machine_must(m, "gpump_sm_block", gpump_sm_block(s->gpump, m->now, ref, &view), NULL);
     b->life = ++m->lives;
+    b->start_cycle = m->now; /* until its warps start */
     b->sm = s->index;
     b->ref = ref;
     b->register_base = view.register_base;

@@ -299,8 +299,9 @@ static const option_row preempt_rows[] = {
      .high = UINT64_C(1) << 40,
      .offset = offsetof(machine_options, preempt_every),
      .group = PREEMPTION,
-     .text = "With --preempt: again after N cycles, and so on. Blocks that are flushed before they can end never end: "
-             "after 10,000 such preemptions the run stops."},
+     .text = "With --preempt: again after N cycles, and so on. An SM on which nothing has issued since its blocks came "
+             "keeps them. Blocks that are flushed before they can end never end: after 1,000 such preemptions the run "
+             "stops."},
     {.name = "victims",
      .argument = "POLICY",
      .kind = OPTION_READ,

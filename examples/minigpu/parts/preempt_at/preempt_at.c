@@ -66,7 +66,20 @@ static void stop_in_vain(machine *m) {
                  p->in_vain, p->every);
 }
 
+/* Returns whether an SM has issued since its blocks came. Blocks that were preempted as soon as they are back, again
+ * and again, would never end. */
+static int has_issued(const machine *m, const sm *s) {
+    uint64_t came = NEVER;
+    uint32_t i;
+    for (i = 0; i < BLOCK_ENTRIES_MAX; i++) {
+        const uint32_t index = s->block_of_entry[i];
+        if (index != NONE && m->blocks[index].start_cycle < came) came = m->blocks[index].start_cycle;
+    }
+    return s->progress_cycle > came;
+}
+
 static void turn(machine *m) {
+    const int again = (int)of(m)->passed;
     uint32_t i, running = 0;
     int arrived = 0, owned;
     of(m)->next = of(m)->every ? m->now + of(m)->every : NEVER;
@@ -82,7 +95,8 @@ static void turn(machine *m) {
         arrived = 1;
     }
     PARTS_ASK(m, owned, 0, owns_sms, (m));
-    for (i = 0; i < m->sm_count && !arrived && !owned; i++) preemption_request(m, m->sms[i], m->technique, 0, 0);
+    for (i = 0; i < m->sm_count && !arrived && !owned; i++)
+        if (!again || has_issued(m, m->sms[i])) preemption_request(m, m->sms[i], m->technique, 0, 0);
 }
 
 const part preempt_at_part = {

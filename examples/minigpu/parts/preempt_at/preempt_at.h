@@ -1,5 +1,6 @@
 /* preempt_at: --preempt CYCLE. At that cycle the kernel of higher priority that has not arrived yet arrives. Without
- * such a kernel every SM is emptied. --preempt-every N: again N cycles later, until the run ends. */
+ * such a kernel every SM is emptied. --preempt-every N: again N cycles later, until the run ends; then an SM on which
+ * nothing has issued since its blocks came keeps them. */
 #ifndef MINIGPU_PREEMPT_AT_H
 #define MINIGPU_PREEMPT_AT_H
 
