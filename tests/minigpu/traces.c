@@ -980,6 +980,7 @@ static void what_is_malformed_is_refused_with_its_place(void **state) {
     static const char *const cases[][3] = {
         {"tracer version = 3", "tracer version = 9", ":12:29: tracer version 9 is none of 3 to 6"},
         {"-nregs = 12", "-nregs = 300", ":6:13: a thread has 1 to 255 registers, not 300"},
+        {"(96,1,1)", "(80,1,1)", ":6: the mask has lanes that warp 2 lacks: the block has 80 threads"},
         {"-nregs = 12", "-nregs = 9", "R10 is none of the kernel's 9 registers"},
         {"(6,1,1)", "(6,1)", ":3:"},
         {"0000 ffffffff 1 R2 S2R 0 0", "0000 ffffffff 1 R2 S2R 0", ":23:"},

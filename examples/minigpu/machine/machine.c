@@ -670,8 +670,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->registers = (uint32_t *)arena_take_array(&m->arena, c->gpu.registers, sizeof(uint32_t));
     s->shared = (uint8_t *)arena_take(&m->arena, shared_bytes ? shared_bytes : 1);
     if (make_read_sets(m, s)) goto memory;
-    s->meter = memory_make_meter(&m->arena, c, 1, m->kernel_count);
-    s->resident_since = (uint64_t *)arena_take_array(&m->arena, m->kernel_count, sizeof(uint64_t));
+    s->traffic = (sm_traffic *)arena_take_array(&m->arena, m->kernel_count, sizeof *s->traffic);
     s->executed = (executed_instructions *)arena_take_array(&m->arena, m->kernel_count, sizeof *s->executed);
     s->records = (in_flight *)arena_take_array(&m->arena, records, sizeof(in_flight));
     s->waiters = (uint32_t *)arena_take_array(&m->arena, (size_t)records * LANES, sizeof(uint32_t));
@@ -680,9 +679,8 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->miss_queues = (miss_queue *)arena_take_array(&m->arena, c->kernels_per_sm + 1, sizeof(miss_queue));
     s->completed = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
     s->requests = (memory_request *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(memory_request));
-    if (!s->meter || !s->resident_since || !s->executed || !s->registers || !s->shared || !s->records || !s->waiters ||
-        !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests || !s->completed ||
-        l1_make(&s->l1, &m->arena, c))
+    if (!s->traffic || !s->executed || !s->registers || !s->shared || !s->records || !s->waiters || !s->check_queue ||
+        !s->access_queue || !s->miss_queues || !s->requests || !s->completed || l1_make(&s->l1, &m->arena, c))
         goto memory;
     for (i = 0; i <= c->kernels_per_sm; i++) {
         s->miss_queues[i].requests = (uint32_t *)arena_take_array(&m->arena, c->miss_queue_entries, sizeof(uint32_t));

@@ -5,8 +5,6 @@
 #include "memory/model.h"
 
 #define HEADER_BYTES 8u /* of every packet on the network */
-/* A meter of so many bytes has rows for a list of kernels, of most of which an SM has no block. */
-#define SPARSE_METER_BYTES ((size_t)1 << 18)
 /* Saved blocks whose L1 lines an SM may write back in one window. */
 #define SAVES_PER_WINDOW 128u
 
@@ -21,19 +19,8 @@ void memory_set_slice(memory_system *memory, uint32_t kernel, uint32_t first, ui
     if (memory->model->set_slice) memory->model->set_slice(memory->behind, kernel, first, eighths);
 }
 
-/* Makes a meter elsewhere and takes its head alone: what follows the head is 0. Only rows of kernels that the SM has a
- * block of are ever written, so the others take no memory. Returns NULL when the arena is full. */
-static gpump_meter *make_sparse_meter(arena *a, const gpump_meter_config *config, size_t bytes) {
-    void *const part = malloc(bytes);
-    gpump_meter *made, *taken = NULL;
-    if (part && gpump_init(&gpump_meter_component, part, bytes, config, &made, NULL) == GPUMP_OK &&
-        (taken = (gpump_meter *)arena_take_sparse(a, 1, bytes)))
-        *taken = *made;
-    free(part);
-    return taken;
-}
-
-gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels) {
+/* Makes the meter of the memory in the arena. Returns NULL when the arena is full. */
+static gpump_meter *make_meter(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels) {
     gpump_meter_config meter;
     gpump_meter *made;
     size_t bytes;
@@ -49,7 +36,6 @@ gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t 
     meter.l2_hit_cycles = (SEGMENT_BYTES + config->l2_port_bytes - 1) / config->l2_port_bytes;
     meter.memory_mb_per_s = config->gpu.memory_mb_per_s;
     if (gpump_bytes(&gpump_meter_component, &meter, &bytes, NULL) != GPUMP_OK) return NULL;
-    if (bytes >= SPARSE_METER_BYTES) return make_sparse_meter(a, &meter, bytes);
     if (!(part = arena_take(a, bytes)) ||
         gpump_init(&gpump_meter_component, part, bytes, &meter, &made, NULL) != GPUMP_OK)
         return NULL;
@@ -61,7 +47,7 @@ memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms,
     uint32_t i;
     if (memory) memory->sms = sms;
     if (!memory || !(memory->sm_cycles = (uint64_t *)arena_take_array(a, sms, sizeof *memory->sm_cycles))) return NULL;
-    if (!(memory->meter = memory_make_meter(a, config, sms, kernels))) return NULL;
+    if (!(memory->meter = make_meter(a, config, sms, kernels))) return NULL;
     memory->next_cycle = UINT64_MAX;
     for (i = 0; i < sms; i++) memory->sm_cycles[i] = UINT64_MAX;
     memory->model = models[config->memory_model];

@@ -51,8 +51,6 @@ int memory_make_ports(memory_system *memory, arena *a, const minigpu_config *con
 /* Reserves some eighths of L2 and DRAM for a kernel (from 1); 0: the kernel shares all of them with the others. Memory
  * model 1. */
 void memory_set_slice(memory_system *memory, uint32_t kernel, uint32_t first, uint32_t eighths);
-/* Makes a meter for this machine in the arena; NULL when the arena is full. */
-gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels);
 
 /* Returns whether memory_empty can be called: the model knows it. */
 int memory_can_be_emptied(const memory_system *memory);

@@ -261,7 +261,7 @@ static void settle(machine *m, sm *s, block *b, gpump_block_ref ref, const preem
 static void count_block(machine *m, sm *s, uint32_t kernel_index, const preempted_block *saved) {
     kernel *k = &m->kernels[kernel_index];
     if (!s->resident++) PARTS_TELL(m, sm_is_taken, (m, s, kernel_index));
-    if (!s->kernel_resident[kernel_index]++) s->resident_since[kernel_index] = m->now;
+    if (!s->kernel_resident[kernel_index]++) s->traffic[kernel_index].resident_since = m->now;
     PARTS_TELL(m, blocks_changed, (m, s, kernel_index));
     k->resident++;
     if (k->start_cycle == NEVER) k->start_cycle = m->now;
@@ -572,7 +572,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     s->block_of_entry[action->block.slot] = NONE;
     s->resident--;
     if (!--s->kernel_resident[b->kernel])
-        gpump_meter_report_resident(s->meter, b->kernel + 1, m->now - s->resident_since[b->kernel]);
+        s->traffic[b->kernel].resident_cycles += m->now - s->traffic[b->kernel].resident_since;
     PARTS_TELL(m, blocks_changed, (m, s, b->kernel));
     k->resident--;
     block_pool_give(m, s, b);

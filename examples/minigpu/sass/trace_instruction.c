@@ -834,6 +834,22 @@ static void remember(trace_kernel *k, const line_reader *r, line_beginning *l, c
         *guess = trace_patterns_add(&k->reading->patterns, at[1], l->access.mask, line, (size_t)(end - base) + 1, a);
 }
 
+/* Returns whether a line's mask has no lanes but those of the warp. */
+static inline int has_lanes(const struct trace_instructions *reading, const line_beginning *l) {
+    return !(l->access.mask & ~reading->lanes);
+}
+
+static int refuse_lanes(const trace_kernel *k, line_reader *r, uint32_t warp) {
+    uint32_t words;
+    for (words = k->has_lines ? 2 : 1, r->at = r->line; words; words--) {
+        trace_words_skip_spaces(r);
+        r->at += strcspn(r->at, " \t");
+    }
+    trace_words_skip_spaces(r);
+    return trace_words_fail(r, "the mask has lanes that warp %u lacks: the block has %u threads", warp,
+                            k->block[0] * k->block[1] * k->block[2]);
+}
+
 int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint32_t warp) {
     line_beginning *l = beginning_of(k, r);
     const instruction *in;
@@ -843,6 +859,7 @@ int trace_instruction_read(trace_kernel *k, line_reader *r, trace_block *b, uint
     uint32_t space;
     int failed = 0;
     if (!l) return -1;
+    if (!has_lanes(k->reading, l)) return refuse_lanes(k, r, warp);
     space = l->access.space;
     a.is_straight = 0;
     a.count = l->access.width ? gpump_bits_count64(l->access.mask) : 0;
@@ -1017,7 +1034,7 @@ uint64_t trace_instructions_compare(trace_kernel *k, trace_block *b, uint64_t mo
         const char *end;
         if (ahead->length < TRACE_COMPARED_BYTES && !trace_text_fill(k->text, TRACE_COMPARED_BYTES)) break;
         l = like_text(k, ahead);
-        if (!l) break;
+        if (!l || !has_lanes(k->reading, l)) break;
         end = l->whole ? ahead->at + l->whole : access_like_text(k, ahead, b, l);
         if (!end) break;
         if (add_step(k, b, l, NULL)) { /* memory is out: reading the line will say so */

@@ -136,7 +136,7 @@ static int hit_l1(machine *m, sm *s, uint32_t record, cache_line *found) {
         found->first_waiter = node;
     } else {
         s->statistics.l1_hits++;
-        gpump_meter_report_cache(s->meter, m->blocks[r->block].kernel + 1, 1, GPUMP_METER_LOAD, 1);
+        s->traffic[m->blocks[r->block].kernel].l1_load_hits++;
         pipe_put(&s->pipes[PIPE_L1], s->now, record);
     }
     return 1;
@@ -168,7 +168,7 @@ SM_INLINE uint32_t miss_l1(machine *m, sm *s, uint32_t record, miss_queue *q, in
         s->outstanding_misses++;
     }
     s->statistics.l1_misses++;
-    gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_LOAD, 0);
+    s->traffic[b->kernel].l1_load_misses++;
     request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
     if (cached)
         s->requests[request].miss = l1_number(&s->l1, found);
@@ -201,7 +201,7 @@ SM_INLINE int send_segment_to(machine *m, sm *s, uint32_t record, cache_line *pl
     if (cached && !place && (found = l1_find(&s->l1, segment / SEGMENT_BYTES))) return hit_l1(m, s, record, found);
     if (instruction->opcode == OPCODE_ST) {
         int kept = keep_local(m, s, r, segment);
-        if (kept > 0) gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_STORE, 1);
+        if (kept > 0) s->traffic[b->kernel].l1_store_hits++;
         if (kept) return kept > 0;
     }
     if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
@@ -210,12 +210,12 @@ SM_INLINE int send_segment_to(machine *m, sm *s, uint32_t record, cache_line *pl
     } else if (instruction->opcode != OPCODE_ATOM) {
         /* L1 writes through and holds no global data of its own, so a line in L1 stays valid. */
         request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
-        gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_STORE, 0);
+        s->traffic[b->kernel].l1_store_misses++;
         m->warps[r->warp].stores++;
         b->stores++;
     } else {
         request = take_instruction_request(m, s, r, REQUEST_ATOMIC, segment);
-        gpump_meter_report_cache(s->meter, b->kernel + 1, 1, GPUMP_METER_ATOMIC, 0);
+        s->traffic[b->kernel].l1_atomics++;
         s->requests[request].record = record;
         b->atomics++;
         r->outstanding++;

@@ -778,7 +778,7 @@ static void start(machine *m, sm *s, uint32_t record) {
         enter_execution(s, info, s->now + s->pipes[PIPE_OPERANDS].length, record);
     }
     s->statistics.issued++;
-    gpump_meter_report_issued(s->meter, m->blocks[r->block].kernel + 1, 1);
+    s->traffic[m->blocks[r->block].kernel].issued++;
     PATH_TELL(m, starts, (m, s, r));
 }
 
@@ -837,7 +837,7 @@ SM_INLINE void start_arithmetic(machine *m, sm *s, warp *w, block *b, uint32_t s
     s->records_left--;
     w->sequence++;
     s->statistics.issued++;
-    gpump_meter_report_issued(s->meter, b->kernel + 1, 1);
+    s->traffic[b->kernel].issued++;
 }
 
 /* A warp's next instruction issues. Returns its unit. In the plain form most instructions are simple ones, whose loop

@@ -127,7 +127,7 @@ SM_INLINE void issue_branch(machine *m, sm *s, uint32_t scheduler, uint32_t slot
 /* Counts instructions of a kernel that have issued. */
 static inline void count_issued(sm *s, uint32_t kernel, uint64_t count) {
     s->statistics.issued += count;
-    gpump_meter_report_issued(s->meter, kernel + 1, count);
+    s->traffic[kernel].issued += count;
 }
 
 /* An instruction issues in a cycle in which others may have work, too. Returns whether it occupies a unit that all

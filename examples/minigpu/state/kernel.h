@@ -142,6 +142,13 @@ typedef struct executed_instructions {
     uint64_t counted[COUNTED]; /* of these, inserted instructions by counted_kind */
 } executed_instructions;
 
+/* What an SM counts of a kernel, from issue to L1; the fields of gpump_traffic with these names. */
+typedef struct sm_traffic {
+    uint64_t issued, resident_cycles;
+    uint64_t l1_load_hits, l1_load_misses, l1_store_hits, l1_store_misses, l1_atomics;
+    uint64_t resident_since; /* cycle since which the SM has had a block of the kernel */
+} sm_traffic;
+
 /* What one run of simple instructions has counted (sm/simple.h). */
 typedef struct simple_counts {
     uint64_t issued, ended, threads; /* threads: of the instructions that have ended */

@@ -176,8 +176,7 @@ typedef struct sm {
     sm_statistics statistics;
     void *of_part[PARTS];        /* state of each part on this SM, by its number PART_NAME; NULL: none */
     uint32_t l1_is_store;        /* 1: loads bypass L1, which holds contexts */
-    gpump_meter *meter;          /* traffic per kernel from issue to L1; the memory's meter counts the rest */
-    uint64_t *resident_since;    /* by kernel: cycle since which the SM has had a block of it */
+    sm_traffic *traffic;         /* by kernel (machine/traffic.h) */
     uint32_t kernel_resident[1]; /* number of blocks, by kernel: machine.kernel_count entries, so this member is last */
 } sm;
 

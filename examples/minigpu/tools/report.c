@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "machine/traffic.h"
 #include "sm/warp_scheduler.h"
 
 const char *technique_name(uint32_t technique) {
@@ -224,20 +225,19 @@ void report_text(const run_result *result, FILE *file) {
 /* ---- statistics per kernel ---- */
 
 void report_traffic(const machine *m, uint32_t kernel, gpump_traffic *traffic) {
-    gpump_traffic part;
+    const struct kernel *k;
     uint32_t i;
-    gpump_meter_total(m->memory_system->meter, m->now, kernel, traffic);
+    if (!kernel) {
+        gpump_meter_total(m->memory_system->meter, m->now, 0, traffic);
+        return;
+    }
+    k = &m->kernels[kernel - 1];
+    traffic_of_kernel(m, kernel - 1, traffic);
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];
-        gpump_meter_total(s->meter, m->now, kernel, &part);
-        if (kernel && s->kernel_resident[kernel - 1]) part.resident_cycles += m->now - s->resident_since[kernel - 1];
-        gpump_traffic_add(traffic, &part);
+        if (s->kernel_resident[kernel - 1]) traffic->resident_cycles += m->now - s->traffic[kernel - 1].resident_since;
     }
-    if (kernel && m->kernels[kernel - 1].start_cycle != NEVER) {
-        const kernel_state state = (kernel_state)m->kernels[kernel - 1].state;
-        const uint64_t end = m->kernels[kernel - 1].end_cycle;
-        traffic->cycles = (state != KERNEL_DONE ? m->now : end) - m->kernels[kernel - 1].start_cycle;
-    }
+    if (k->start_cycle != NEVER) traffic->cycles = (k->state != KERNEL_DONE ? m->now : k->end_cycle) - k->start_cycle;
 }
 
 const gpump_meter_config *report_meter(const machine *m) { return &m->memory_system->meter->config; }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "machine/traffic.h"
 #include "parts/corun/corun_options.h"
 #include "preemption/requests.h"
 #include "preemption/sm_question.h"
@@ -17,7 +18,7 @@ static uint64_t misses(const gpump_traffic *traffic) {
 /* What a kernel has done up to L1 on one SM, since `before`. */
 static void since(const machine *m, const sm *s, uint32_t kernel, const gpump_traffic *before, gpump_traffic *change) {
     gpump_traffic now;
-    (void)gpump_meter_total(s->meter, m->now, kernel + 1, &now);
+    traffic_on_sm(m, s, kernel, &now);
     gpump_statistics_diff(&gpump_meter_component, before, &now, change);
 }
 
@@ -25,11 +26,7 @@ static void since(const machine *m, const sm *s, uint32_t kernel, const gpump_tr
 static uint64_t issued(const machine *m, uint32_t kernel) {
     uint64_t sum = 0;
     uint32_t i;
-    for (i = 0; i < m->sm_count; i++) {
-        gpump_traffic here;
-        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &here);
-        sum += here.issued;
-    }
+    for (i = 0; i < m->sm_count; i++) sum += m->sms[i]->traffic[kernel].issued;
     return sum;
 }
 
@@ -52,7 +49,7 @@ static void begin_measurement(machine *m) {
     if (gpump_sharing_trial(c->sharing)) return;
     for (i = 0; i < m->sm_count; i++) {
         const uint32_t kernel = c->kernel_of[gpump_sharing_sampled(c->sharing, i)];
-        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &c->sm_before[i]);
+        traffic_on_sm(m, m->sms[i], kernel, &c->sm_before[i]);
     }
 }
 
@@ -100,17 +97,6 @@ static void report_samples(machine *m) {
 
 /* ---- classes while kernels run ---- */
 
-/* What a kernel has done so far, on all SMs and behind them. */
-static void all_of(const machine *m, uint32_t kernel, gpump_traffic *sum) {
-    uint32_t i;
-    (void)gpump_meter_total(m->memory_system->meter, m->now, kernel + 1, sum);
-    for (i = 0; i < m->sm_count; i++) {
-        gpump_traffic here;
-        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &here);
-        gpump_traffic_add(sum, &here);
-    }
-}
-
 static void report_window(machine *m) {
     struct corun *c = corun_of(m);
     gpump_diag diag;
@@ -119,7 +105,7 @@ static void report_window(machine *m) {
         const uint32_t kernel = c->kernel_of[member];
         gpump_traffic now, did;
         if (kernel == NONE || c->preempted >> member & 1u) continue;
-        all_of(m, kernel, &now);
+        traffic_of_kernel(m, kernel, &now);
         gpump_statistics_diff(&gpump_meter_component, &c->window_before[kernel], &now, &did);
         did.cycles = c->window_cycles;
         machine_must(m, "gpump_sharing_report_window",
@@ -140,7 +126,7 @@ static void look_at_window(machine *m) {
     if (gpump_sharing_state_now(c->sharing) != GPUMP_SHARING_RUN)
         c->window_end = NEVER;
     else if (c->window_end == NEVER) {
-        for (i = 0; i < c->kernels; i++) all_of(m, i, &c->window_before[i]);
+        for (i = 0; i < c->kernels; i++) traffic_of_kernel(m, i, &c->window_before[i]);
         c->window_end = m->now + c->window_cycles;
         c->window_stamp = stamp_now(m);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "machine/machine_options.h"
+#include "machine/traffic.h"
 #include "parts/duet/duet_options.h"
 #include "preemption/block_life.h"
 #include "sm/gate.h"
@@ -713,22 +714,12 @@ uint64_t duet_cycle(machine *m, sm *s) {
 
 /* ---- the monitor ---- */
 
-static void traffic_of(const machine *m, uint32_t kernel, gpump_traffic *traffic) {
-    uint32_t i;
-    (void)gpump_meter_total(m->memory_system->meter, m->now, kernel + 1, traffic);
-    for (i = 0; i < m->sm_count; i++) {
-        gpump_traffic part;
-        (void)gpump_meter_total(m->sms[i]->meter, m->now, kernel + 1, &part);
-        gpump_traffic_add(traffic, &part);
-    }
-}
-
 void duet_look(machine *m) {
     machine_duet *d = duet_of(m);
     gpump_traffic now, change;
     gpump_utilisation utilisation;
     uint32_t i;
-    traffic_of(m, d->kernel, &now);
+    traffic_of_kernel(m, d->kernel, &now);
     gpump_statistics_diff(&gpump_meter_component, &d->before, &now, &change);
     change.cycles = d->config[duet_space(m, d->kernel)].period_cycles;
     (void)gpump_meter_utilisation(&m->memory_system->meter->config, &change, &utilisation, NULL);
