@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "input.h"
 
 int parts_here(const reproduce_parts *parts, size_t number) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "gpump.h"
+#include "gpump_once.h"
 
 /* ---- called by row functions ---- */
 static void append(char *text, size_t bytes, const char *separator, const char *format, va_list arguments) {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 enum { RESAMPLES = 2000 };
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds and runs the tests, in two configurations:
-#   build-test       gcc, RelWithDebInfo, the library from gpump_impl/
+#   build-test       gcc, RelWithDebInfo with the lines of functions alone (-g1), the library from gpump_impl/
 #   build-sanitize   assertions, address and undefined behaviour sanitizers (clang's where they are installed, else gcc's), the library
 #                    from gpump.h, property tests with a tenth of their cases
 # build-test runs property tests with a tenth of their cases, too, or with as many as GPUMP_TEST_CASES says. build-sanitize leaves out
@@ -86,7 +86,8 @@ run() { # run DIRECTORY CTEST-OPTION...
 }
 
 failed=0
-stage "configure build-test" configure build-test -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ || exit 1
+stage "configure build-test" configure build-test -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG" -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ || exit 1
 stage "build build-test" build build-test || exit 1
 stage "test build-test" run build-test -LE "$without" "$@" || failed=1
 stage "configure build-sanitize ($sanitizer)" configure build-sanitize -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGPUMP_AMALGAMATED=ON \

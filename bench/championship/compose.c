@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 /* Adds an observation to normal equations of `terms` unknowns. */
 static void observe(double *sums, uint32_t terms, const double *x, double y) {

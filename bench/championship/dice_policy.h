@@ -4,7 +4,7 @@
 #ifndef CHAMPIONSHIP_DICE_POLICY_H
 #define CHAMPIONSHIP_DICE_POLICY_H
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 /* Returns a number below `count`, drawn from the request and two words of the question. */
 static uint32_t dice_draw(const gpump_victim_request *request, uint64_t one, uint64_t other, uint32_t count) {

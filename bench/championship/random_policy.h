@@ -3,7 +3,7 @@
 #ifndef CHAMPIONSHIP_RANDOM_POLICY_H
 #define CHAMPIONSHIP_RANDOM_POLICY_H
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 static uint64_t random_policy_state; /* the seed; the same seed gives the same decisions */
 

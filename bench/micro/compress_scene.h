@@ -12,7 +12,7 @@
 #include <lz4.h>
 #include <zstd.h>
 #endif
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 /* Returns the size from which on restores bypass the caches: that of the last-level cache, where the system tells it.

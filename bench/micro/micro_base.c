@@ -1,6 +1,6 @@
 /* The sparse map of base beside stb_ds's hash map: look-ups, and insertions with removals, in a map of `size` keys. */
 #include <stdlib.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 #define STB_DS_IMPLEMENTATION
 #include "micro/stb_ds_any.h"

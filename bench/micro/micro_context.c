@@ -3,7 +3,7 @@
  * as a host's block does. */
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 enum { REGISTERS = 24, LANES = 32, SHARED = 4096, PREDICATES = 8 };

@@ -1,7 +1,7 @@
 /* More blocks on an SM than fit: a warp stalls, its registers move to a frame, and another warp's registers move in. */
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 static const uint64_t registers_per_thread[] = {40, 48, 64, 0};

@@ -1,6 +1,6 @@
 /* TLBs, the fault unit, and the replay component: questions, a memory instruction's life, and a whole fault. */
 #include <stdlib.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 #include <string.h>

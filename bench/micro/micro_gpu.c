@@ -1,7 +1,7 @@
 /* Occupancy and save time of one kernel, which a host computes when a kernel is launched. The size is the number of
  * kernels in turn. */
 #include <stdlib.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 typedef struct kernels {

@@ -1,7 +1,7 @@
 /* link: minigpu_core */
 /* The meter, and the parts of the queued memory, one at a time. */
 #include <stdlib.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "memory/crossbar.h"
 #include "memory/dram.h"
 #include "micro.h"

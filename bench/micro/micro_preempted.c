@@ -1,6 +1,6 @@
 /* Blocks that have left their SMs: the list of them, and the space for their contexts. */
 #include <stdlib.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 static const uint64_t block_counts[] = {8, 64, 1024, 16384, 0};

@@ -14,7 +14,7 @@
  *   blocks then grows with n squared, and so does everything that lists it */
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 enum { OBJECTS = 8, LIVE = 24, LIVE_MAX = 2048 };

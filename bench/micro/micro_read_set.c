@@ -1,6 +1,6 @@
 /* What a block has read and written, from its start to its return. */
 #include <stdlib.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 static const uint64_t segment_counts[] = {32, 256, 1536, 16384, 0};

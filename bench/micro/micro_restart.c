@@ -1,6 +1,6 @@
 /* Warps that go back to their restart PCs. */
 #include <stdlib.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 static const uint64_t depths[] = {1, 8, 64, 256, 0};

@@ -2,7 +2,7 @@
  * that follow. */
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 #include "policies.h"
 

@@ -1,7 +1,7 @@
 /* Kernels that share an SM: the gates, and a decision about n kernels. */
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 static const uint64_t kernel_counts[] = {2, 8, 0};

@@ -1,7 +1,7 @@
 /* The SM with n blocks: questions, facts, a block's whole life, and a switch out and back. */
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 typedef struct machine {

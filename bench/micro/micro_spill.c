@@ -1,7 +1,7 @@
 /* Finding an in-place plan among n blocks, and the time to save a block of n warps through the pipeline. */
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 
 static const uint64_t block_counts[] = {8, 16, 32, 64, 0};

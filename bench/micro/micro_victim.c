@@ -11,7 +11,7 @@
  * A policy of one's own, built in with GPUMP_POLICY, has its rows too. */
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "micro.h"
 #include "policies.h"
 

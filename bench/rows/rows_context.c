@@ -1,6 +1,6 @@
 /* Rows of in-place switching, and of the cost of the SM's tables (Lin 2.3.1, 2.4.2). */
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "reproduce.h"
 
 /* Lin Fig. 2.4: K1 has three blocks of 300 vector registers and 8 KB; K2 needs room for two of 200 and 10 KB. */

@@ -3,7 +3,7 @@
  * docs/papers.md, "Kernels that share an SM". */
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "reproduce.h"
 #include "tools/pairs.h"
 

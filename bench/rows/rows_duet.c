@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "parts/duet/duet.h"
 #include "machine/machine.h"
 #include "reproduce.h"

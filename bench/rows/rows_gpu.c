@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "reproduce.h"
 
 static int open_table(const reproduce_context *context, const char *name, csv_table *table, reproduce_result *result) {

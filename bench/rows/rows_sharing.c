@@ -2,7 +2,7 @@
  * front of it. Reading: docs/papers.md, "Kernels that share an SM". */
 #include <stdlib.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "reproduce.h"
 
 /* The snapshot: kernel 0 is latency sensitive and has 2 requests, kernel 1 is bandwidth intensive and has 6. Five are

@@ -2,7 +2,7 @@
  * device have set. */
 #include <math.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "reproduce.h"
 
 /* Products whose save areas the driver's formula gives. arrays: shader arrays, which bound the waves before gfx10.1. */

@@ -2,7 +2,7 @@
  * by their kernels, and what bounds them. */
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "reproduce.h"
 
 /* The bound that the source's analysis takes. update_us of --set: what an update takes, if all took the same. */

@@ -9,7 +9,7 @@
  * Conditions of --set: cores (of the five tasks, 1 to 5), best_effort (how many of the others run), switch_us. */
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "reproduce.h"
 
 enum { TASKS = 7, REAL_TIME = 5, SECONDS_US = 30000000 };

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "reproduce.h"
 
 /* What a scheme adds to the urgent request of a workload, us: that of workload A or D, which have the same requests. */

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 #include <string.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "reproduce.h"
 #include "tbsim.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "reproduce.h"
 #include "sorted.h"
 #include "tools/victim_experiment.h"

@@ -4,7 +4,7 @@
 #ifndef BENCH_SERVING_H
 #define BENCH_SERVING_H
 #include "csv.h"
-#include "gpump.h"
+#include "gpump_once.h"
 
 enum { SERVING_OPERATORS = 11, SERVING_POINTS = 128, SERVING_BATCHES = 16, SERVING_NAME = 24 };
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "tools/in_copy.h"
 #include "parts/duet/duet.h"
 #include "machine/machine.h"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "machine/machine.h"
 #include "options.h"
 #include "output.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "output.h"
 
 static const char *program_name = "minigpu"; /* the first word of reports */

@@ -3,7 +3,7 @@
 #ifndef EXAMPLES_POLICIES_H
 #define EXAMPLES_POLICIES_H
 
-#include "gpump.h"
+#include "../gpump_once.h"
 
 /* The policies of the files in GPUMP_POLICY; each list ends with NULL. Generated from own_policies.c.in. */
 extern const gpump_victim_policy *const policies_own_victims[];

@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "gpump.h"
+#include "../gpump_once.h"
 #include "timeline.h"
 
 typedef struct page page;

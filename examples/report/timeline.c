@@ -1,7 +1,7 @@
 /* timeline: see timeline.h. */
 #include "timeline.h"
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 #include <stdlib.h>
 #include <string.h>

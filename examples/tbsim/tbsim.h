@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include "gpump.h"
+#include "gpump_once.h"
 #include "timeline.h"
 
 enum { TB_NAME = 40, TB_PROCESSES = 32, TB_STREAMS = 8 };

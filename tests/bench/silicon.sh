@@ -7,6 +7,7 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 complain() { echo "$*"; status=1; }
 "$1" --only M. --pictures "$folder" --points "$folder/points.csv" --csv >"$folder/rows.csv" || complain "exit status $?"
+! grep -E '(^|,)-?(nan|inf)(,|$)' "$folder/rows.csv" "$folder/points.csv" || complain "these rows are no numbers"
 for picture in "$2"/docs/pictures/silicon/*.svg; do
     cmp -s "$picture" "$folder/${picture##*/}" ||
         complain "$picture is stale: build/bench/reproduce --only M. --pictures docs/pictures/silicon"

@@ -23,11 +23,11 @@ static void switch_anywhere(uint32_t form, uint32_t interval) {
         for (cycle = offset; cycle < end; cycle += step, n++) {
             int answer;
             if (machine_run(m, cycle) != 0) break;
-            answer = in_child(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, 0, expected);
-            if (in_place && answer == CHILD_NOT_ELSEWHERE)
-                answer = CHILD_RIGHT; /* a parked block can come back only to its place */
-            right += answer == CHILD_RIGHT;
-            if (answer >= CHILD_WRONG)
+            answer = try_here(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, 0, expected);
+            if (in_place && answer == TRY_NOT_ELSEWHERE)
+                answer = TRY_RIGHT; /* a parked block can come back only to its place */
+            right += answer == TRY_RIGHT;
+            if (answer >= TRY_WRONG)
                 fail_msg("%s, cycle %llu, %s%s: %s", names[i], (unsigned long long)cycle, context_form_name(form),
                          interval ? " at points" : "", answers[answer]);
         }
@@ -150,7 +150,7 @@ static void test_registers_are_needed(void **state) {
         expected = undisturbed(m, &launch, "everything", &end);
         for (cycle = end / 20 + 1; cycle < end; cycle += end / 20 + 1, n++) {
             if (machine_run(m, cycle) != 0) break;
-            red += in_child(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, GPUMP_CONTEXT_REGISTERS, expected) >= CHILD_WRONG;
+            red += try_here(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, GPUMP_CONTEXT_REGISTERS, expected) >= TRY_WRONG;
         }
         if (!red) fail_msg("%s: leaving out the registers changes nothing", context_form_name(form));
         machine_free(m);

@@ -19,14 +19,14 @@ static void preempt(const char *name, uint32_t omit, uint64_t cases) {
         const uint32_t technique = omit ? (uint32_t)GPUMP_TECHNIQUE_SWITCH : techniques[n % 4 == 3 ? 1 + n / 4 % 2 : 0];
         int answer;
         if (machine_run(m, cycle) != 0) break;
-        answer = in_child(m, &launch, n, technique, omit, expected);
+        answer = try_here(m, &launch, n, technique, omit, expected);
         if (omit) {
-            noticed[omit == GPUMP_CONTEXT_LOG] += answer >= CHILD_WRONG;
-        } else if (answer >= CHILD_WRONG) {
+            noticed[omit == GPUMP_CONTEXT_LOG] += answer >= TRY_WRONG;
+        } else if (answer >= TRY_WRONG) {
             fail_msg("%s, %s%s, %s, cycle %llu of %llu, technique %u: %s", name, scheme, lazy ? ", lazy" : "", model,
                      (unsigned long long)cycle, (unsigned long long)end, technique, answers[answer]);
         }
-        right += answer == CHILD_RIGHT;
+        right += answer == TRY_RIGHT;
     }
     if (!omit && !right) fail_msg("%s, %s: nothing was preempted", name, scheme);
     machine_free(m);

@@ -4,18 +4,15 @@
  * results of the undisturbed run. */
 #include "test.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "machine/machine.h"
 #include "preemption/context_forms.h"
 #include "parts/victims/victims.h"
 #include "tools/check.h"
 
-enum { CHILD_RIGHT, CHILD_RIGHT_PARKED, CHILD_WRONG, CHILD_STOPPED };
+enum { RUN_RIGHT, RUN_RIGHT_PARKED, RUN_WRONG, RUN_STOPPED };
 
-static int child(machine *m, const launch_file *launch, const gpump_victim_policy *policy, uint64_t second,
-                 uint64_t third, uint64_t expected) {
+static int arrive_and_run_on(machine *m, const launch_file *launch, const gpump_victim_policy *policy, uint64_t second,
+                             uint64_t third, uint64_t expected) {
     gpump_sm_statistics statistics;
     m->policy = policy;
     m->limit_cycles = 2800;
@@ -23,16 +20,16 @@ static int child(machine *m, const launch_file *launch, const gpump_victim_polic
     m->kernels[2].arrival_cycle = third;
     if (machine_run(m, NEVER) != 1) {
         fprintf(stderr, "%s\n", m->error);
-        return CHILD_STOPPED;
+        return RUN_STOPPED;
     }
-    if (machine_result_hash(m, launch) != expected) return CHILD_WRONG;
+    if (machine_result_hash(m, launch) != expected) return RUN_WRONG;
     gpump_get_statistics(&gpump_sm_component, m->sms[0]->gpump, &statistics);
     if (statistics.bytes_saved != m->sms[0]->statistics.saved_bytes ||
         statistics.bytes_restored != m->sms[0]->statistics.restored_bytes)
-        return CHILD_WRONG; /* the SM counts what travelled, also where a part stayed */
+        return RUN_WRONG; /* the SM counts what travelled, also where a part stayed */
     if (statistics.parked != statistics.unparked || victims_of(m)->requests[2].request.since == NEVER)
-        return CHILD_STOPPED;
-    return statistics.parked ? CHILD_RIGHT_PARKED : CHILD_RIGHT;
+        return RUN_STOPPED;
+    return statistics.parked ? RUN_RIGHT_PARKED : RUN_RIGHT;
 }
 
 static void three_kernels(uint32_t form, uint32_t regions) {
@@ -55,27 +52,25 @@ static void three_kernels(uint32_t form, uint32_t regions) {
     assert_int_equal(machine_run(m, NEVER), 1);
     expected = machine_result_hash(m, &launch);
     end = m->kernels[0].end_cycle;
-    arena_restore(&m->arena, start);
-    free(start);
     /* At least seven arrivals: with longer steps the third kernel would arrive after the others have ended. */
     step = end / (test_cases(6) < 7 ? 7 : test_cases(6)) + 1;
     for (second = step / 2; second < end; second += step)
         for (third = second + step / 3; third < end + step; third += step)
             for (i = 0; (policy = gpump_victim_policy_at(i)); i++) {
-                int status;
-                pid_t pid = fork();
-                assert_true(pid >= 0);
-                if (pid == 0) _exit(child(m, &launch, policy, second, third, expected));
-                assert_int_equal(waitpid(pid, &status, 0), pid);
-                if (!WIFEXITED(status) || WEXITSTATUS(status) > CHILD_RIGHT_PARKED)
-                    fail_msg("arrivals at cycles %llu and %llu, policy %s: status %d", (unsigned long long)second,
-                             (unsigned long long)third, policy->name, status);
+                int outcome;
+                arena_restore(&m->arena, start);
+                outcome = arrive_and_run_on(m, &launch, policy, second, third, expected);
+                if (outcome > RUN_RIGHT_PARKED)
+                    fail_msg("arrivals at cycles %llu and %llu, policy %s: %s", (unsigned long long)second,
+                             (unsigned long long)third, policy->name,
+                             outcome == RUN_WRONG ? "another result" : "it stops");
                 runs++;
-                parked += WEXITSTATUS(status) == CHILD_RIGHT_PARKED;
+                parked += outcome == RUN_RIGHT_PARKED;
             }
     printf("three kernels in place: %llu runs, %llu of them with parts kept in place, all right\n",
            (unsigned long long)runs, (unsigned long long)parked);
     assert_true(parked > runs / 10);
+    free(start);
     machine_free(m);
     launch_file_free(&launch);
 }

@@ -3,18 +3,16 @@
  * stay those of the undisturbed run. Choices mix techniques on one SM, and blocks of two kernels share SMs. */
 #include "test.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "minigpu/moment.h"
 #include "tools/check.h"
 #include "machine/machine.h"
 #include "preemption/context_forms.h"
 #include "parts/victims/victims.h"
 
-enum { CHILD_RIGHT, CHILD_WRONG, CHILD_STOPPED, CHILD_NO_REQUEST, CHILD_RIGHT_PARKED };
+enum { RUN_RIGHT, RUN_WRONG, RUN_STOPPED, RUN_NO_REQUEST, RUN_RIGHT_PARKED };
 
-static int child(machine *m, const launch_file *launch, const gpump_victim_policy *policy, uint64_t limit,
-                 uint64_t expected) {
+static int choose_and_run_on(machine *m, const launch_file *launch, const gpump_victim_policy *policy, uint64_t limit,
+                             uint64_t expected) {
     gpump_sm_statistics statistics;
     uint64_t parked = 0;
     uint32_t i;
@@ -23,16 +21,16 @@ static int child(machine *m, const launch_file *launch, const gpump_victim_polic
     m->kernels[1].arrival_cycle = m->now;
     if (machine_run(m, NEVER) != 1) {
         fprintf(stderr, "%s\n", m->error);
-        return CHILD_STOPPED;
+        return RUN_STOPPED;
     }
-    if (machine_result_hash(m, launch) != expected) return CHILD_WRONG;
+    if (machine_result_hash(m, launch) != expected) return RUN_WRONG;
     for (i = 0; i < m->sm_count; i++) {
         gpump_get_statistics(&gpump_sm_component, m->sms[i]->gpump, &statistics);
-        if (statistics.parked != statistics.unparked) return CHILD_STOPPED;
+        if (statistics.parked != statistics.unparked) return RUN_STOPPED;
         parked += statistics.parked;
     }
-    if (parked) return CHILD_RIGHT_PARKED;
-    return victims_of(m)->requests[1].request.since != NEVER ? CHILD_RIGHT : CHILD_NO_REQUEST;
+    if (parked) return RUN_RIGHT_PARKED;
+    return victims_of(m)->requests[1].request.since != NEVER ? RUN_RIGHT : RUN_NO_REQUEST;
 }
 
 /* Returns in how many runs parts of blocks stayed in place. */
@@ -43,8 +41,9 @@ static uint64_t policies_on(const char *name, uint32_t in_place, uint32_t form, 
     launch_file launch;
     machine *m = NULL;
     void *start;
-    uint64_t expected, end, cycle, step, requests = 0, children = 0, parked = 0;
+    uint64_t expected, end, cycle, step, requests = 0, runs = 0, parked = 0;
     uint32_t i, seed = 0;
+    moment here = {NULL, 0};
     const gpump_victim_policy *policy;
     machine_options_default(&options);
     options.policy = gpump_victim_find("dual");
@@ -62,26 +61,25 @@ static uint64_t policies_on(const char *name, uint32_t in_place, uint32_t form, 
     step = end / test_cases(20) + 1;
     for (cycle = step / 2; cycle < end; cycle += step) {
         if (machine_run(m, cycle) != 0) break;
+        moment_keep(&here, m);
         for (i = 0; (policy = gpump_victim_policy_at(i)); i++) {
-            int status;
-            pid_t pid = fork();
-            assert_true(pid >= 0);
-            if (pid == 0) _exit(child(m, &launch, policy, limits[seed % 5], expected));
-            assert_int_equal(waitpid(pid, &status, 0), pid);
-            if (!WIFEXITED(status) || WEXITSTATUS(status) == CHILD_WRONG || WEXITSTATUS(status) == CHILD_STOPPED) {
-                fail_msg("%s, cycle %llu, policy %s, limit %llu: status %d", name, (unsigned long long)cycle,
-                         policy->name, (unsigned long long)limits[seed % 5], status);
+            int outcome = choose_and_run_on(m, &launch, policy, limits[seed % 5], expected);
+            moment_return(&here, m);
+            if (outcome == RUN_WRONG || outcome == RUN_STOPPED) {
+                fail_msg("%s, cycle %llu, policy %s, limit %llu: %s", name, (unsigned long long)cycle, policy->name,
+                         (unsigned long long)limits[seed % 5], outcome == RUN_WRONG ? "another result" : "it stops");
             }
-            requests += WEXITSTATUS(status) != CHILD_NO_REQUEST;
-            parked += WEXITSTATUS(status) == CHILD_RIGHT_PARKED;
-            children++;
+            requests += outcome != RUN_NO_REQUEST;
+            parked += outcome == RUN_RIGHT_PARKED;
+            runs++;
             seed++;
         }
     }
     printf("%s%s: %llu runs, %llu of them with a request, %llu with parts kept in place, all right\n", name,
-           in_place ? ", in place" : "", (unsigned long long)children, (unsigned long long)requests,
+           in_place ? ", in place" : "", (unsigned long long)runs, (unsigned long long)requests,
            (unsigned long long)parked);
-    assert_true(requests > children / 2);
+    assert_true(requests > runs / 2);
+    moment_free(&here);
     machine_free(m);
     launch_file_free(&launch);
     return parked;

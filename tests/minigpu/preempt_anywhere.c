@@ -1,29 +1,27 @@
 /* labels: equivalence slow full link: minigpu_core */
 /* A block may be preempted at any cycle, by any technique, its place used by another kernel meanwhile, and come back on
- * another SM: the result is that of the undisturbed run, bit for bit. The machine is forked at every k-th cycle of the
- * whole run; each child preempts one SM. GPUMP_TEST_CASES scales the number of children;
+ * another SM: the result is that of the undisturbed run, bit for bit. At every k-th cycle of the whole run it is tried
+ * from there: a try preempts one SM and runs on to the end. GPUMP_TEST_CASES scales the number of tries;
  * tests/minigpu/preempt_every_cycle.c is the form with k = 1. */
 #include "test.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "analysis/analysis.h"
+#include "minigpu/moment.h"
 #include "tools/check.h"
 #include "preemption/preemption.h"
 
 #define INTRUDER 1u /* kernel index */
 
-/* What a child tells its parent. */
+/* What came of a try. */
 enum {
-    CHILD_RIGHT = 0,
-    CHILD_REFUSED = 1,
-    CHILD_NOTHING_THERE = 2,
-    CHILD_WRONG = 3,
-    CHILD_DEADLOCK = 4,
-    CHILD_NOT_ELSEWHERE = 5,
-    CHILD_NO_INTRUDER = 6,
-    CHILD_ANSWERS
+    TRY_RIGHT = 0,
+    TRY_REFUSED = 1,
+    TRY_NOTHING_THERE = 2,
+    TRY_WRONG = 3,
+    TRY_DEADLOCK = 4,
+    TRY_NOT_ELSEWHERE = 5,
+    TRY_NO_INTRUDER = 6,
+    TRY_ANSWERS
 };
 static const char *const answers[] = {"right",
                                       "refused",
@@ -114,7 +112,7 @@ static void check_undisturbed(const machine *m, const launch_file *launch, const
     assert_int_equal(checks[INTRUDER].result, CHECK_RIGHT);
 }
 
-/* The SM that child number `n` preempts: one with blocks of the victim. */
+/* The SM that try number `n` preempts: one with blocks of the victim. */
 static sm *pick_sm(machine *m, uint64_t n) {
     uint32_t i;
     for (i = 0; i < m->sm_count; i++) {
@@ -125,45 +123,44 @@ static sm *pick_sm(machine *m, uint64_t n) {
 }
 
 /* Preempts, lets the intruder in, runs on to the end, compares. */
-static int child(machine *m, const launch_file *launch, uint64_t n, uint32_t technique, uint64_t expected) {
+static int preempt_and_run_on(machine *m, const launch_file *launch, uint64_t n, uint32_t technique,
+                              uint64_t expected) {
     sm *s = pick_sm(m, n);
     gpump_reason reason;
     uint32_t leaving, log = m->preemption_count;
-    if (!s) return CHILD_NOTHING_THERE;
+    if (!s) return TRY_NOTHING_THERE;
     m->technique = technique;
     reason = preemption_request(m, s, technique, INTRUDER + 1, 1);
     if (reason == GPUMP_REASON_CLOBBERED) { /* refused whole: everything goes on as if nobody had asked */
         m->kernels[INTRUDER].arrival_cycle = m->now;
         m->technique = GPUMP_TECHNIQUE_DRAIN;
-        if (technique != GPUMP_TECHNIQUE_FLUSH || m->preemption_count != log || s->reserved_for) return CHILD_WRONG;
+        if (technique != GPUMP_TECHNIQUE_FLUSH || m->preemption_count != log || s->reserved_for) return TRY_WRONG;
     } else if (reason != GPUMP_REASON_YES) {
-        return CHILD_WRONG;
+        return TRY_WRONG;
     }
     m->kernels[INTRUDER].only_reserved = reason == GPUMP_REASON_YES; /* it waits for the SM that is being emptied */
     leaving = m->preemption_count > log ? m->preemptions[log].blocks : 0;
     m->kernels[INTRUDER].arrival_cycle = m->now;
-    if (machine_run(m, NEVER) != 1) return CHILD_DEADLOCK;
-    if (machine_result_hash(m, launch) != expected) return CHILD_WRONG;
-    if (reason == GPUMP_REASON_CLOBBERED) return CHILD_REFUSED;
-    if (!(m->kernels[INTRUDER].ran_on >> s->index & 1)) return CHILD_NO_INTRUDER;
+    if (machine_run(m, NEVER) != 1) return TRY_DEADLOCK;
+    if (machine_result_hash(m, launch) != expected) return TRY_WRONG;
+    if (reason == GPUMP_REASON_CLOBBERED) return TRY_REFUSED;
+    if (!(m->kernels[INTRUDER].ran_on >> s->index & 1)) return TRY_NO_INTRUDER;
     /* A drained block does not come back, and a switched one may have ended while it was being stopped. */
-    if (technique == GPUMP_TECHNIQUE_FLUSH && m->kernels[0].resumed_elsewhere < leaving) return CHILD_NOT_ELSEWHERE;
-    if (m->kernels[0].resumed_elsewhere != m->kernels[0].resumed) return CHILD_NOT_ELSEWHERE;
-    return CHILD_RIGHT;
+    if (technique == GPUMP_TECHNIQUE_FLUSH && m->kernels[0].resumed_elsewhere < leaving) return TRY_NOT_ELSEWHERE;
+    if (m->kernels[0].resumed_elsewhere != m->kernels[0].resumed) return TRY_NOT_ELSEWHERE;
+    return TRY_RIGHT;
 }
 
-static int in_child(machine *m, const launch_file *launch, uint64_t n, uint32_t technique, uint32_t omit,
+/* Tries it from where the machine stands, which is where it stands again afterwards. */
+static int try_here(machine *m, const launch_file *launch, uint64_t n, uint32_t technique, uint32_t omit,
                     uint64_t expected) {
-    int status;
-    pid_t pid = fork();
-    if (pid < 0) fail_msg("fork failed");
-    if (pid == 0) {
-        m->omit_section = omit;
-        _exit(child(m, launch, n, technique, expected));
-    }
-    if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-        fail_msg("a child ended by a signal, cycle %llu", (unsigned long long)m->now);
-    return WEXITSTATUS(status);
+    static moment here;
+    int answer;
+    moment_keep(&here, m);
+    m->omit_section = omit;
+    answer = preempt_and_run_on(m, launch, n, technique, expected);
+    moment_return(&here, m);
+    return answer;
 }
 
 /* The undisturbed run: its length and result. The machine is back at cycle 0 afterwards. */
@@ -182,27 +179,27 @@ static uint64_t undisturbed(machine *m, const launch_file *launch, const char *n
 
 #ifndef CONTEXT_FORMS_TEST /* 722 has its own */
 #ifdef EVERY_CYCLE
-static uint64_t children_per_kernel(void) { return UINT64_MAX; }
+static uint64_t tries_per_kernel(void) { return UINT64_MAX; }
 #else
-static uint64_t children_per_kernel(void) { return test_cases(600); }
+static uint64_t tries_per_kernel(void) { return test_cases(600); }
 #endif
 
 static void preempt_anywhere(const char *name, int expects_refusals) {
     launch_file launch;
     machine *m = build(&launch, name);
-    uint64_t end, expected = undisturbed(m, &launch, name, &end), count[3][CHILD_ANSWERS], step, cycle, n = 0;
+    uint64_t end, expected = undisturbed(m, &launch, name, &end), count[3][TRY_ANSWERS], step, cycle, n = 0;
     uint32_t t;
     memset(count, 0, sizeof count);
     step = end * 3 /
            (absent ? test_cases(600)
-                   : children_per_kernel()); /* waiting for pages is long, and one cycle of it like another */
+                   : tries_per_kernel()); /* waiting for pages is long, and one cycle of it like another */
     if (!step) step = 1;
     for (cycle = 0; cycle < end; cycle += step, n++) {
         if (machine_run(m, cycle) != 0) break;
         for (t = 0; t < 3; t++) {
-            int answer = in_child(m, &launch, n, techniques[t], 0, expected);
+            int answer = try_here(m, &launch, n, techniques[t], 0, expected);
             count[t][answer]++;
-            if (answer >= CHILD_WRONG)
+            if (answer >= TRY_WRONG)
                 fail_msg("%s, cycle %llu, %s: %s", name, (unsigned long long)cycle,
                          t == 0   ? "switch"
                          : t == 1 ? "flush"
@@ -211,13 +208,13 @@ static void preempt_anywhere(const char *name, int expects_refusals) {
         }
     }
     printf("%s: every %llu of %llu cycles; switch %llu right; flush %llu right, %llu refused; drain %llu right\n", name,
-           (unsigned long long)step, (unsigned long long)end, (unsigned long long)count[0][CHILD_RIGHT],
-           (unsigned long long)count[1][CHILD_RIGHT], (unsigned long long)count[1][CHILD_REFUSED],
-           (unsigned long long)count[2][CHILD_RIGHT]);
-    assert_true(count[0][CHILD_RIGHT] > n / 2);
-    assert_true(count[2][CHILD_RIGHT] > n / 2);
-    assert_true(count[1][CHILD_RIGHT] > 0);
-    assert_true(expects_refusals ? count[1][CHILD_REFUSED] > 0 : count[1][CHILD_REFUSED] == 0);
+           (unsigned long long)step, (unsigned long long)end, (unsigned long long)count[0][TRY_RIGHT],
+           (unsigned long long)count[1][TRY_RIGHT], (unsigned long long)count[1][TRY_REFUSED],
+           (unsigned long long)count[2][TRY_RIGHT]);
+    assert_true(count[0][TRY_RIGHT] > n / 2);
+    assert_true(count[2][TRY_RIGHT] > n / 2);
+    assert_true(count[1][TRY_RIGHT] > 0);
+    assert_true(expects_refusals ? count[1][TRY_REFUSED] > 0 : count[1][TRY_REFUSED] == 0);
     machine_free(m);
     launch_file_free(&launch);
 }
@@ -310,7 +307,7 @@ static void test_every_section_is_needed(void **state) {
     for (cycle = step; cycle < end; cycle += step, n++) {
         if (machine_run(m, cycle) != 0) break;
         for (i = 0; i < SECTIONS; i++)
-            red[i] += in_child(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, sections[i].section, expected) >= CHILD_WRONG;
+            red[i] += try_here(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, sections[i].section, expected) >= TRY_WRONG;
     }
     for (i = 0; i < SECTIONS; i++) {
         printf("without %s: %llu of %llu preemptions are noticed\n", sections[i].name, (unsigned long long)red[i],

@@ -5,10 +5,8 @@
  * flight. */
 #include "test.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "analysis/analysis.h"
+#include "minigpu/moment.h"
 #include "tools/check.h"
 #include "preemption/context_forms.h"
 #include "preemption/preemption.h"
@@ -16,13 +14,14 @@
 
 #define INTRUDER 1u
 
-/* What a child leaves behind. */
+/* What came of a try. */
 typedef struct outcome {
     uint32_t wrong, done, clobbered;
     uint64_t latency, wasted, bytes;
 } outcome;
 
-static outcome child(machine *m, const launch_file *launch, uint64_t n, uint32_t technique, uint64_t expected) {
+static outcome leave_and_run_on(machine *m, const launch_file *launch, uint64_t n, uint32_t technique,
+                                uint64_t expected) {
     outcome o;
     uint32_t i;
     sm *s = NULL;
@@ -53,23 +52,13 @@ static outcome child(machine *m, const launch_file *launch, uint64_t n, uint32_t
     return o;
 }
 
-static outcome in_child(machine *m, const launch_file *launch, uint64_t n, uint32_t technique, uint64_t expected) {
+/* Tries it from where the machine stands, which is where it stands again afterwards. */
+static outcome try_here(machine *m, const launch_file *launch, uint64_t n, uint32_t technique, uint64_t expected) {
+    static moment here;
     outcome o;
-    int ends[2], status;
-    pid_t pid;
-    assert_int_equal(pipe(ends), 0);
-    pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        o = child(m, launch, n, technique, expected);
-        _exit(write(ends[1], &o, sizeof o) != sizeof o);
-    }
-    close(ends[1]);
-    memset(&o, 0, sizeof o);
-    o.wrong = read(ends[0], &o, sizeof o) != sizeof o ? 1 : o.wrong;
-    close(ends[0]);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    if (status != 0) o.wrong = 1;
+    moment_keep(&here, m);
+    o = leave_and_run_on(m, launch, n, technique, expected);
+    moment_return(&here, m);
     return o;
 }
 
@@ -98,10 +87,10 @@ static void rewind_anywhere(const char *name, uint32_t regions, int clobbers) {
     for (cycle = 0; cycle < end; cycle += step, n++) {
         outcome rewound, switched;
         if (machine_run(m, cycle) != 0) break;
-        rewound = in_child(m, &launch, n, GPUMP_TECHNIQUE_REWIND, expected);
+        rewound = try_here(m, &launch, n, GPUMP_TECHNIQUE_REWIND, expected);
         if (rewound.wrong)
             fail_msg("%s, regions %u, cycle %llu: a rewind goes wrong", name, regions, (unsigned long long)cycle);
-        switched = in_child(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, expected);
+        switched = try_here(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, expected);
         if (switched.wrong)
             fail_msg("%s, regions %u, cycle %llu: a switch goes wrong", name, regions, (unsigned long long)cycle);
         if (!rewound.done || !switched.done) continue;

@@ -4,12 +4,14 @@
 #   thread   tbsim's tests and a sweep on eight threads under clang's thread sanitizer (build-thread)
 #   sanitize the tests labelled heavy or full under the address and undefined behaviour sanitizers (build-sanitize)
 #   long     the tests labelled long, and property tests with ten times their cases (build-long)
+#   commands every command that a document shows, to its end (tests/project/commands.sh)
+#   causes   every condition in the table of causes of docs/silicon.md (tests/bench/silicon_causes.sh)
 #   growth   every case of bench/micro at half of each of its sizes and at the size, in machine instructions (bench/growth.sh)
 #   errors   an error, and an exception, in every instruction of every small launch (bench/every_instruction); goes on where it was
 #            interrupted, some half an hour of processor time (build-errors)
 #   fuzz     every fuzz target for GPUMP_FUZZ_SECONDS, 1800 (tests/fuzz/fuzz.sh)
-#   options  GPUMP_OPTION_MINUTES, 60, of minigpu run with options drawn at random, from another seed each week
-#            (tests/minigpu/option_sets.sh)
+#   options  every cell of docs/combinations.md (tests/minigpu/combinations.sh), and GPUMP_OPTION_MINUTES, 60, of minigpu run with
+#            options drawn at random, from another seed each week (tests/minigpu/option_sets.sh)
 #   mutants  hooks of parts taken out one by one, and what a cell of docs/combinations.md sees (tests/minigpu/combinations_mutated.sh)
 #   corpora  the committed corpora of the championship, recorded again: the same bytes (bench/championship/committed.sh)
 #   traces   the traces of folder GPUMP_TRACES, or of small launches, preempted and shared in every way (tests/minigpu/traces_folder.sh)
@@ -26,7 +28,7 @@
 # libclang-rt-dev; a stage whose tools are missing is named as skipped. Exit status: 0 all passed, 1 not, 2 usage.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-all="memory thread sanitize long growth errors fuzz options mutants corpora traces compile cross cluster playground pages go packages"
+all="memory thread sanitize long commands causes growth errors fuzz options mutants corpora traces compile cross cluster playground pages go packages"
 stages=${*:-$all}
 jobs=$(nproc 2>/dev/null || echo 2)
 library='^(base|gpu|sm|victim|scheduler|context|memory|program|sharing|fault|duet)_'
@@ -104,6 +106,15 @@ stage_long() {
     tests build-long -L 'property|long|equivalence' && { [ -z "${GPUMP_WEEKLY_TESTS:-}" ] || return 0; } &&
         GPUMP_TEST_CASES=$(cases 100) build-long/tests/test_cuda_mathematics # 10^6 arguments for each function
 }
+stage_commands() {
+    build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
+    sh tests/project/commands.sh "$PWD" "$PWD/build-long" "$PWD/build-long/commands"
+}
+stage_causes() {
+    only=reproduce
+    build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
+    sh tests/bench/silicon_causes.sh build-long/bench/reproduce .
+}
 stage_growth() {
     only=micro
     build build-long gcc "" -DGPUMP_LONG_TESTS=ON "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g" || return 1
@@ -121,6 +132,7 @@ stage_errors() {
 stage_options() {
     only=minigpu
     build build-long gcc "" -DGPUMP_INSTALL_TOOLS=OFF -DGPUMP_LONG_TESTS=ON || return 1
+    sh tests/minigpu/combinations.sh build-long/examples/minigpu/minigpu . || return 1
     sh tests/minigpu/option_sets.sh build-long/examples/minigpu/minigpu . "${GPUMP_OPTION_MINUTES:-60}m" "$(date +%Y%V)"
 }
 stage_mutants() {

@@ -2,7 +2,7 @@
  * and how the address is computed. analysis_create passes the result to gpump. */
 #ifndef MINIGPU_ADDRESSES_H
 #define MINIGPU_ADDRESSES_H
-#include "gpump.h"
+#include "gpump_once.h"
 #include "ptx/instruction.h"
 
 /* The memory that an access touches. */

@@ -2,7 +2,7 @@
  * programs to the library. */
 #ifndef MINIGPU_ANALYSIS_H
 #define MINIGPU_ANALYSIS_H
-#include "gpump.h"
+#include "gpump_once.h"
 #include "ptx/instruction.h"
 
 /* A kernel in gpump's terms. Instruction i of the program is instruction i of the kernel, and its tag is i. */

@@ -2,7 +2,7 @@
  * opcode. */
 #include "lanes/lanes_internal.h"
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 uint32_t lanes_guard(const instruction *i, uint32_t mask, const uint32_t *predicates) {
     if (i->guard == INSTRUCTION_NONE) return mask;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "ptx/instruction.h"
 
 #define SEGMENT_BYTES 128u /* bytes of a coalescing segment, a cache line, and a transfer of a save or restore */

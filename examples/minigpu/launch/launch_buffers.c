@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 #define LAUNCH_BUFFER_BYTES_MAX (UINT64_C(1) << 32)
 

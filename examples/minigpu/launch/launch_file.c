@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <yaml.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "launch/launch_reader.h"
 #include "launch/launch_traces.h"
 #include "sass/trace_reader.h"

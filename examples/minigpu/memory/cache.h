@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "launch/config.h"
 #include "base/arena.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 typedef enum crossbar_head {
     HEAD_NONE,  /* the input is empty */

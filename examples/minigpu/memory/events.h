@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 #define EVENTS_WHEEL 4096u
 #define EVENTS_NEVER UINT64_MAX

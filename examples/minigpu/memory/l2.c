@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 #define NONE GPUMP_NONE
 

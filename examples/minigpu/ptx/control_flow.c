@@ -1,6 +1,6 @@
 /* control_flow: the reconvergence point of each branch, where the lanes of a divergent branch run together again. It is
  * the branch's immediate post-dominator, which gpump's program component finds. */
-#include "gpump.h"
+#include "gpump_once.h"
 #include "ptx/ptx_internal.h"
 
 int control_flow_resolve(instruction *code, uint32_t count) {

@@ -6,7 +6,7 @@
 #ifndef MINIGPU_TRACE_READER_H
 #define MINIGPU_TRACE_READER_H
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "sass/sass_opcodes.h"
 #include "sass/trace_pool.h"
 #include "sass/trace_text.h"

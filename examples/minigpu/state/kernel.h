@@ -3,7 +3,7 @@
 #ifndef MINIGPU_KERNEL_H
 #define MINIGPU_KERNEL_H
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "lanes/lanes.h"
 #include "lanes/lanes_quick.h"
 #include "launch/config.h"

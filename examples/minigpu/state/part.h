@@ -22,7 +22,7 @@
 
 #include <stdio.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "base/arena.h"
 #include "lanes/form.h"
 #include "state/kernel.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "sass/trace_reader.h"
 #include "tools/report_csv.h"
 #include "tools/trace_picture.h"

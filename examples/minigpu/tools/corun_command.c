@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "policies.h"
 #include "tools/corun_experiment.h"
 #include "tools/corun_explain.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "csv_merge.h"
-#include "gpump.h"
+#include "gpump_once.h"
 #include "input.h"
 #include "installed.h"
 #include "output.h"

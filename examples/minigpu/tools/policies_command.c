@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 #include "installed.h"
 #include "output.h"
 #include "policies.h"

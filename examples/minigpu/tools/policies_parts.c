@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 /* Structs are written as words, readable by machines of the same byte order and version. The heading has their
  * sizes. */

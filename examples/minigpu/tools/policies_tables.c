@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 static void add(cell *sum, const victim_outcome *o, const victim_outcome *first, const victim_outcome *oracle,
                 uint64_t limit) {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "gpump.h"
+#include "gpump_once.h"
 
 #include "launch/launch_file.h"
 #include "progress.h"
