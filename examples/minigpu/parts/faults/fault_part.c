@@ -54,7 +54,7 @@ static int configure(machine *m, const launch_file *launch, const machine_option
     machine_faults *f;
     if (!o->scheme && !o->link && !absent_list_has(options->absent, "code") && !m->config.l1_tlb_entries) return 0;
     if (!(f = (machine_faults *)arena_take(&m->arena, sizeof *f)) ||
-        !(f->replays = (replay_info **)arena_take_array(&m->arena, launch->kernel_count, sizeof *f->replays)) ||
+        !(f->outside = (replay_info **)arena_take_array(&m->arena, launch->kernel_count, sizeof *f->outside)) ||
         !(f->shared_is_tracked = (uint8_t *)arena_take(&m->arena, launch->kernel_count))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for faults");
         return -1;
@@ -141,15 +141,19 @@ static uint32_t block_waits(const machine *m, const sm *s, const block *b, uint3
 }
 
 /* Called again with a later version of a kernel's code (errors/recompile.h), and whenever the program of a trace has
- * grown. The arena gives nothing back, so the rows lie outside it. */
+ * grown. Such rows lie outside the arena, which gives nothing back. */
 static int prepare(machine *m, uint32_t kernel_index, const kernel_program *program, issue_info *info) {
     machine_faults *f = (machine_faults *)m->of_part[PART_faults];
     kernel *k = &m->kernels[kernel_index];
-    replay_info *replays = (replay_info *)calloc(program->count + 1u, sizeof *replays);
+    const int in_arena = !k->replay && !k->launch->trace;
+    replay_info *replays = in_arena ? (replay_info *)arena_take_array(&m->arena, program->count + 1u, sizeof *replays)
+                                    : (replay_info *)calloc(program->count + 1u, sizeof *replays);
     if (!replays) return -1;
     if (!k->replay) f->shared_is_tracked[kernel_index] = (uint8_t)faults_track_shared(program); /* and so it stays */
-    free(f->replays[kernel_index]);
-    f->replays[kernel_index] = replays;
+    if (!in_arena) {
+        free(f->outside[kernel_index]);
+        f->outside[kernel_index] = replays;
+    }
     faults_prepare(program, f->shared_is_tracked[kernel_index], replays, info);
     k->replay = replays;
     return 0;
@@ -158,7 +162,7 @@ static int prepare(machine *m, uint32_t kernel_index, const kernel_program *prog
 static void close_part(machine *m) {
     machine_faults *f = (machine_faults *)m->of_part[PART_faults];
     uint32_t i;
-    for (i = 0; f->replays && i < m->kernel_count; i++) free(f->replays[i]);
+    for (i = 0; f->outside && i < m->kernel_count; i++) free(f->outside[i]);
 }
 
 static void warp_came(machine *m, sm *s, warp *w) {

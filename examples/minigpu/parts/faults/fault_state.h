@@ -58,7 +58,7 @@ typedef struct sm_faults {
 /* What all SMs share. */
 typedef struct machine_faults {
     gpump_replay_config config;
-    replay_info **replays;      /* by kernel: the facts of gpump_replay about its code */
+    replay_info **outside; /* by kernel: facts of gpump_replay about its code that lie outside the arena; or NULL */
     uint8_t *shared_is_tracked; /* by kernel: 1: accesses to shared memory keep their order among the others */
     struct tlb_unit *tlbs;      /* L2 TLB and page walkers (tlb.h); NULL: none */
     uint64_t checks;            /* look-ups of all SMs that can be forced to fault; counted where one is forced */
