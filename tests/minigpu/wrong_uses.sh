@@ -76,6 +76,9 @@ says 2 '--unsampled is for spatial, even, leftover and fixed divisions' "$minigp
 says 2 '--unsampled is for spatial, even, leftover and fixed divisions' "$minigpu" run "$launches/corun_backprop_cfd.yaml" --unsampled --partition ws+dai
 says 2 '--unsampled excludes --in-turn and --window' "$minigpu" corun "$launches/corun_backprop_cfd.yaml" --unsampled --in-turn --partition even
 says 2 '--listing is for the text of one file' "$minigpu" analyze "$good/features.ptx" --csv --listing
+cp "$source"/examples/minigpu/traces/pathfinder/kernel-1.traceg . && echo kernel-1.traceg >any_name # a list of traces by its content
+says 0 'live registers from the first to the last instruction' "$minigpu" analyze any_name
+says 0 right "$minigpu" run any_name
 
 # tbsim
 says 2 '--launch-refill 9 is more than a stream may have launched, which is the running kernel and --launch-ahead 2' \

@@ -587,10 +587,17 @@ static int survey(const analyze_arguments *a, totals *all) {
     return STATUS_BAD_INPUT;
 }
 
-/* Returns whether the operand is a trace, or a list of traces. */
+/* Returns whether the operand is a trace, or a list of traces, by its name or by how it begins. */
 static int is_trace(const char *path) {
-    char list[1024];
-    return launch_traces_is_one(path) || launch_traces_is_list(launch_traces_in_folder(path, list), "");
+    char list[1024], beginning[64] = "";
+    FILE *file;
+    path = launch_traces_in_folder(path, list);
+    if (launch_traces_is_one(path)) return 1;
+    if ((file = fopen(path, "r"))) {
+        if (!fgets(beginning, sizeof beginning, file)) beginning[0] = 0;
+        fclose(file);
+    }
+    return launch_traces_is_list(path, beginning);
 }
 
 static int analyze_traces(const char *path, const analyze_arguments *a) {
