@@ -226,6 +226,11 @@ static void run(machine *m, uint64_t until) {
         schedule(m);
         carry_out(m);
         move_contexts(m);
+        uint32_t kernels = 0; /* bits: kernels with a block on the SM */
+        for (uint32_t slot = 0; slot < sm_config.entries; slot++)
+            if (s->here[slot]) kernels |= 1u << (s->here[slot] - 1) / BLOCKS;
+        for (; kernels; kernels &= kernels - 1)
+            gpump_meter_report_resident(m->meter, 1 + gpump_bits_lowest64(kernels), 1);
         for (uint32_t slot = 0; slot < sm_config.entries; slot++) {
             block *b;
             if (!s->here[slot] || !gpump_sm_may_issue(m->sm, slot)) continue;

@@ -19,7 +19,7 @@ for room in "$source"/gpump_impl/*/; do
 done
 
 # What bench/CMakeLists.txt defines where LZ4 or zstd is missing: every case but those against the two is left.
-"$cc" -std=gnu99 -DBENCH_RIVALS=0 -I"$source" -I"$source/bench" -I"$source/gpump_impl" -S -o - "$source/bench/micro/micro_compress.c" |
+"$cc" -std=gnu99 -DBENCH_RIVALS=0 -I"$source" -I"$source/examples" -I"$source/bench" -I"$source/gpump_impl" -S -o - "$source/bench/micro/micro_compress.c" |
     grep -o '"compress_[a-z0-9_]*' | tr -d '"' | sort >"$work/alone"
 grep '^compress_' "$work/list" | awk '{ print $1 }' | grep -E '^compress_(bound|live|random)_' | grep -vE '_(lz4|zstd)$' | sort >"$work/all"
 cmp -s "$work/alone" "$work/all" || { complain "without LZ4 and zstd these cases differ:"; diff "$work/all" "$work/alone"; }
