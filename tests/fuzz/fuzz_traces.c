@@ -69,6 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!trace_kernel_open(&k, path, 1, map, error)) {
         k.regions = regions;
         blocks = read_blocks(&k, error);
+        trace_kernel_release(&k);
+        if (blocks && trace_kernel_decode(&k, error)) abort(); /* what was read once is read again */
     }
     if (!blocks && !strchr(error, ':')) abort(); /* a refusal names the file */
     trace_kernel_close(&k);

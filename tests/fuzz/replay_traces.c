@@ -12,7 +12,7 @@ static void traces_are_read_or_refused(void **state) {
                      1);
     assert_int_equal(
         replay_folder(GPUMP_SOURCE_DIR "/tests/fuzz/corpus_traces", ".traceg", -1, &seed, (uint32_t)test_cases(200)),
-        2);
+        3);
 }
 
 int main(void) {
