@@ -134,7 +134,6 @@ static void note(const machine *m, const sm *s, const warp *w, uint64_t page) {
     p->kernel = b->kernel;
     p->warp = w->index;
     p->pc = next_pc(w);
-    p->line = m->kernels[b->kernel].program->instructions[p->pc].line;
 }
 
 /* The warp's fetch from a page faults. */

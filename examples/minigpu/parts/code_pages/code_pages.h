@@ -14,7 +14,7 @@
 typedef struct code_page {
     uint64_t cycle, linear; /* linear: the block */
     uint64_t faults; /* warps that have waited for the page; 0: no warp has fetched from it while it was absent */
-    uint32_t kernel, warp, pc, line;
+    uint32_t kernel, warp, pc, unused;
 } code_page;
 
 /* Returns the first fetch of all SMs that found a page of code absent. page: counted from machine.code.first. */

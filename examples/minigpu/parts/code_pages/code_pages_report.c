@@ -3,19 +3,14 @@
 #include <inttypes.h>
 #include <jansson.h>
 
-#include "sass/trace_reader.h"
-
 static int is_handler(const machine *m, uint32_t page) { return page + 1 == m->code.count; }
 
-/* Sets *first and *last to the lines of a PTX file, or of a trace's first block, that the instructions of a page come
- * from. */
+/* Sets *first and *last to the lines of a PTX file that the instructions of a page come from. */
 static void lines_of(const machine *m, const kernel *k, uint64_t page, uint32_t *first, uint32_t *last) {
     const uint64_t per_page = PAGE_BYTES / m->config.instruction_bytes, begin = (page - k->code_page) * per_page;
-    char error[TRACE_ERROR_BYTES];
     uint64_t i;
     *first = UINT32_MAX;
     *last = 0;
-    if (k->launch->trace && trace_kernel_decode(k->launch->trace, error)) return;
     for (i = begin; i < begin + per_page && i < k->program->count; i++) {
         const uint32_t line = k->program->instructions[i].line;
         if (line < *first) *first = line;
@@ -40,7 +35,7 @@ void code_pages_report(const machine *m, FILE *file) {
         uint32_t first, last;
         if (!p.faults) continue;
         fprintf(file, "  cycle %" PRIu64 ": block %" PRIu64 ", warp %u of %s, at %s:%u, ", p.cycle, p.linear, p.warp,
-                k->program->name, k->program->file_name, p.line);
+                k->program->name, k->program->file_name, k->program->instructions[p.pc].line);
         lines_of(m, k, m->code.first + i, &first, &last);
         if (is_handler(m, i))
             fprintf(file, "calls the fault handler, whose page is absent\n");
@@ -56,11 +51,12 @@ void code_pages_report_json(const machine *m, json_t *members) {
         const code_page p = code_pages_note(m, i);
         const kernel *k = &m->kernels[p.kernel];
         if (!p.faults) continue;
-        json_array_append_new(
-            all, json_pack("{s:s,s:s,s:s,s:i,s:o,s:o,s:i,s:o}", "page", is_handler(m, i) ? "handler" : "kernel",
-                           "kernel", k->program->name, "ptx", k->program->file_name, "line", (int)p.line, "cycle",
-                           json_integer((json_int_t)p.cycle), "block", json_integer((json_int_t)p.linear), "warp",
-                           (int)p.warp, "waits", json_integer((json_int_t)p.faults)));
+        json_array_append_new(all, json_pack("{s:s,s:s,s:s,s:i,s:o,s:o,s:i,s:o}", "page",
+                                             is_handler(m, i) ? "handler" : "kernel", "kernel", k->program->name, "ptx",
+                                             k->program->file_name, "line", (int)k->program->instructions[p.pc].line,
+                                             "cycle", json_integer((json_int_t)p.cycle), "block",
+                                             json_integer((json_int_t)p.linear), "warp", (int)p.warp, "waits",
+                                             json_integer((json_int_t)p.faults)));
     }
     json_object_set_new(members, "code_pages", all);
 }
