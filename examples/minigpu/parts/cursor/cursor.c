@@ -72,7 +72,8 @@ static int is_present(const machine *m) { return m->of_part[PART_cursor] != NULL
 
 static void release_program(machine *m, uint32_t kernel_index) {
     cursor_program *program = &cursor_of(m)->programs[kernel_index];
-    if (program->info) scoreboard_release(program->info, TRACE_PROGRAM_INSTRUCTIONS);
+    if (!program->info) return; /* it has none, or comes from PTX */
+    scoreboard_release(program->info, TRACE_PROGRAM_INSTRUCTIONS);
     m->kernels[kernel_index].info = program->info = NULL;
     program->count = 0;
 }
